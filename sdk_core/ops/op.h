@@ -1,0 +1,236 @@
+// What an operator definition is made of.
+//
+// One header per operator (or family of operators) in this folder is THE definition: name,
+// version, attributes with defaults and docs, shape and type rule, cost, and, for composites,
+// the decomposition. The build scans the folder for *.h other than this one and calls
+// define_<stem>(OpTable&) of each; nothing else lists operators.
+//
+//   struct Softmax {
+//     static constexpr OpInfo kInfo{"softmax", 1, "x", "y", "exp(x - max) / sum over one axis."};
+//     int64_t axis = -1;
+//     template <class V> void fields(V& v) { v("axis", axis, "axis to normalise"); }
+//     Status infer(InferContext& c) const { c.out(0, c.in(0)); return ok(); }
+//   };
+//   inline void define_softmax(OpTable& t) { t.add<Softmax>(); }
+//
+// Optional members, found by their presence:
+//   double macs(const std::vector<TensorType>& in, const std::vector<TensorType>& out) const;
+//   Status decompose(Decomposer& d) const;      // concrete shapes; may be declined per backend
+// Header-only and free of the graph, so that plugins read attributes with the same struct.
+#ifndef FOVEAL_OPS_OP_H_
+#define FOVEAL_OPS_OP_H_
+
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/status.h"
+#include "base/tensor_type.h"
+
+namespace foveal {
+
+using Ints = std::vector<int64_t>;
+using Floats = std::vector<double>;
+using AttrValue = std::variant<int64_t, double, std::string, Ints, Floats>;
+struct Attr {
+  std::string name;
+  AttrValue value;
+};
+using Attrs = std::vector<Attr>;
+
+inline const AttrValue* find_attr(const Attrs& attrs, const std::string& name) {
+  for (const Attr& a : attrs)
+    if (a.name == name) return &a.value;
+  return nullptr;
+}
+
+enum OpTraits : uint32_t {
+  kNoTraits = 0,
+  kPointwise = 1,  // y[i] depends on inputs at i (after broadcasting): may become a post-op
+  kView = 2,       // row-major elements unchanged, only the shape: costs nothing in plain layout
+  kMovement = 4,   // moves elements without computing: decomposes to `raster`
+};
+
+// inputs/outputs: comma-separated names; "name?" may be omitted, "name*" is one or more, last.
+struct OpInfo {
+  const char* name;
+  int version;
+  const char* inputs;
+  const char* outputs;
+  const char* doc;
+  uint32_t traits = kNoTraits;
+};
+
+struct AttrDef {
+  std::string name;
+  AttrValue default_value;  // its alternative is the attribute's type
+  std::string doc;
+};
+
+// What shape inference may ask and must answer. Dimensions may be kUnknown in both directions.
+class InferContext {
+ public:
+  virtual ~InferContext() = default;
+  virtual int inputs() const = 0;
+  virtual int outputs() const = 0;
+  virtual bool has(int i) const = 0;               // false: optional input omitted
+  virtual const TensorType& in(int i) const = 0;   // only if has(i)
+  virtual void out(int i, TensorType type) = 0;
+};
+
+// Builds the replacement of one node. Handles are values of the graph being built.
+class Decomposer {
+ public:
+  using Value = int;
+  virtual ~Decomposer() = default;
+  virtual int inputs() const = 0;
+  virtual bool has(int i) const = 0;
+  virtual Value in(int i) const = 0;
+  virtual TensorType type(Value v) const = 0;  // concrete
+  // Adds a node and returns its first output. Types are inferred at once; on failure an invalid
+  // value is returned and the error is reported when decomposition ends.
+  virtual Value op(const char* name, std::vector<Value> inputs, Attrs attrs = {}) = 0;
+  virtual Value constant(TensorType type, const void* data) = 0;
+  // Declares `v` to be output i of the node that is replaced.
+  virtual void out(int i, Value v) = 0;
+
+  Value scalar(float v) { return constant({FV_FLOAT32, {}}, &v); }
+};
+
+struct OpDef {
+  std::string name;
+  int version = 1;
+  std::string doc;
+  uint32_t traits = 0;
+  std::vector<std::string> inputs, outputs;  // with their ? and * marks
+  std::vector<AttrDef> attrs;
+  std::function<Status(const Attrs&, InferContext&)> infer;
+  std::function<double(const Attrs&, const std::vector<TensorType>&, const std::vector<TensorType>&)>
+      macs;                                                   // never empty
+  std::function<Status(const Attrs&, Decomposer&)> decompose;  // empty: a primitive
+};
+
+// Reads attributes into an operator struct; unset ones keep their default. The caller has
+// checked names and types against the definition (graph/verify.cc does so for every file).
+struct AttrReader {
+  const Attrs& attrs;
+  template <class T>
+  void operator()(const char* name, T& field, const char*) {
+    const AttrValue* v = find_attr(attrs, name);
+    if (!v) return;
+    if constexpr (std::is_same_v<T, bool>) {
+      if (auto* p = std::get_if<int64_t>(v)) field = *p != 0;
+    } else {
+      if (auto* p = std::get_if<T>(v)) field = *p;
+    }
+  }
+};
+
+struct AttrLister {
+  std::vector<AttrDef>& out;
+  template <class T>
+  void operator()(const char* name, T& field, const char* doc) {
+    if constexpr (std::is_same_v<T, bool>)
+      out.push_back({name, static_cast<int64_t>(field), doc});
+    else
+      out.push_back({name, field, doc});
+  }
+};
+
+inline std::vector<std::string> split_names(const char* list) {
+  std::vector<std::string> names;
+  std::string name;
+  for (const char* p = list;; ++p) {
+    if (*p && *p != ',' && *p != ' ') name += *p;
+    if ((*p == ',' || !*p) && !name.empty()) names.push_back(std::move(name)), name.clear();
+    if (!*p) return names;
+  }
+}
+
+class OpTable {
+ public:
+  // `prototype` carries defaults that differ between rows of a family.
+  template <class Op>
+  void add(const OpInfo& info, const Op& prototype) {
+    OpDef def;
+    def.name = info.name;
+    def.version = info.version;
+    def.doc = info.doc;
+    def.traits = info.traits;
+    def.inputs = split_names(info.inputs);
+    def.outputs = split_names(info.outputs);
+    Op op = prototype;
+    AttrLister lister{def.attrs};
+    op.fields(lister);
+    auto read = [prototype](const Attrs& attrs) {
+      Op o = prototype;
+      AttrReader reader{attrs};
+      o.fields(reader);
+      return o;
+    };
+    def.infer = [read](const Attrs& a, InferContext& c) { return read(a).infer(c); };
+    if constexpr (requires { op.macs({}, {}); })
+      def.macs = [read](const Attrs& a, const std::vector<TensorType>& in,
+                        const std::vector<TensorType>& out) { return read(a).macs(in, out); };
+    else
+      def.macs = [](const Attrs&, const std::vector<TensorType>&,
+                    const std::vector<TensorType>&) { return 0.0; };
+    if constexpr (requires(Decomposer& d) { op.decompose(d); })
+      def.decompose = [read](const Attrs& a, Decomposer& d) { return read(a).decompose(d); };
+    defs_.push_back(std::move(def));
+  }
+  template <class Op>
+  void add() {
+    add(Op::kInfo, Op{});
+  }
+  const std::vector<OpDef>& defs() const { return defs_; }
+  const OpDef* find(const std::string& name) const {
+    for (const OpDef& d : defs_)
+      if (d.name == name) return &d;
+    return nullptr;
+  }
+
+ private:
+  std::vector<OpDef> defs_;
+};
+
+// All operators of this build, sorted by name. Immutable after the first call.
+const OpTable& op_table();
+
+// ---- Shared shape rules ------------------------------------------------------------------
+
+inline Status shape_error(std::string message, std::string hint = {}) {
+  return Status(FV_SHAPE_ERROR, std::move(message), std::move(hint));
+}
+
+// Multidirectional (numpy) broadcasting. A kUnknown against 1 or kUnknown stays unknown.
+inline Result<Dims> broadcast(const Dims& a, const Dims& b) {
+  Dims out(std::max(a.size(), b.size()));
+  for (size_t i = 0; i < out.size(); ++i) {
+    const int64_t x = i < out.size() - a.size() ? 1 : a[i - (out.size() - a.size())];
+    const int64_t y = i < out.size() - b.size() ? 1 : b[i - (out.size() - b.size())];
+    if (x == y || y == 1)
+      out[i] = x;
+    else if (x == 1)
+      out[i] = y;
+    else if (x == kUnknown || y == kUnknown)
+      out[i] = x == kUnknown ? y : x;
+    else
+      return shape_error("shapes " + to_string(a) + " and " + to_string(b) +
+                             " do not broadcast to one another",
+                         "dimensions must be equal or 1, counted from the right");
+  }
+  return out;
+}
+
+// Resolves a possibly negative axis; fails with the valid range.
+inline Result<int> resolve_axis(int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank)
+    return shape_error(format("axis %lld is outside [%d, %d) of a rank-%d tensor",
+                              static_cast<long long>(axis), -rank, rank, rank));
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+}  // namespace foveal
+#endif  // FOVEAL_OPS_OP_H_
