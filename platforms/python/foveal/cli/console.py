@@ -1,0 +1,85 @@
+"""What every subcommand prints with: sober tables, errors, sizes. Colour on terminals only."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+
+def _colour(stream: TextIO) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def paint(text: str, code: str, stream: TextIO | None = None) -> str:
+    """`text` in an ANSI style ("1" bold, "2" dim, "31" red) where `stream` (stdout) shows styles."""
+    return f"\x1b[{code}m{text}\x1b[0m" if text and _colour(stream or sys.stdout) else text
+
+
+def error(message: str, hint: str = "") -> None:
+    """One line ``error: ...`` and, if there is one, one line ``hint: ...`` on stderr."""
+    sys.stderr.write(f"{paint('error:', '1;31', sys.stderr)} {one_line(message)}\n")
+    if hint:
+        sys.stderr.write(f"{paint('hint:', '1', sys.stderr)} {one_line(hint)}\n")
+
+
+def note(message: str) -> None:
+    """One line on stderr that is no result: warnings, what goes on."""
+    sys.stderr.write(f"{one_line(message)}\n")
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks; a list of problems, one a line, is joined with semicolons."""
+    return "; ".join(part.strip() for part in text.splitlines() if part.strip())
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[int] = ()) -> None:
+    """Prints aligned columns under a dim head. Columns in `right` align right.
+
+    On a terminal the last column is cut to the width; elsewhere nothing is cut.
+    """
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(line[i]) for line in [list(head), *cells]) for i in range(len(head))]
+    limit = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+
+    def join(line: Sequence[str]) -> str:
+        parts = [
+            cell.rjust(widths[i]) if i in right else cell.ljust(widths[i])
+            for i, cell in enumerate(line)
+        ]
+        text = "  ".join(parts).rstrip()
+        return text if not limit or len(text) <= limit else text[: limit - 1] + "…"
+
+    print(paint(join(head), "2"))
+    for line in cells:
+        print(join(line))
+
+
+def title(text: str) -> None:
+    """A heading before a table."""
+    print(paint(text, "1"))
+
+
+def count(number: float, unit: str = "") -> str:
+    """1234567 -> "1.2 M" (powers of 1000)."""
+    for prefix in ("", " k", " M", " G", " T"):
+        if abs(number) < 1000 or prefix == " T":
+            break
+        number /= 1000
+    digits = f"{number:.0f}" if not prefix or abs(number) >= 100 else f"{number:.1f}"
+    return f"{digits}{prefix}{unit}"
+
+
+def size(count_of_bytes: float) -> str:
+    """1234567 -> "1.2 MB" (powers of 1000)."""
+    text = count(count_of_bytes)
+    return f"{text}B" if " " in text else f"{text} B"
+
+
+def shape(dims: Sequence[int | str]) -> str:
+    """(1, 3, "height", 640) -> "1x3xheightx640"; a scalar is "scalar"."""
+    if not dims:
+        return "scalar"
+    return " x ".join(str(d) for d in dims)
