@@ -71,6 +71,7 @@ def _guarded(arguments: Sequence[str], *, debug: bool) -> int:
 
     try:
         args = build_parser().parse_args(arguments)
+        args.arguments = arguments
         if args.version:
             args.module = importlib.import_module(f"{__name__}.version")
         elif not hasattr(args, "module"):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from foveal import progress
 from foveal.zoo.catalog import Asset, Entry, catalog, find
-from foveal.zoo.fetch import FetchError, HashMismatch, fetch, is_cached
+from foveal.zoo.packages import FetchError, HashMismatch, fetch, is_cached
 
 __all__ = [
     "Entry",
@@ -45,7 +45,7 @@ def photos() -> list[str]:
 def get(name: str, *, step: progress.Step = progress.on_terminal) -> Path:
     """Path of a model's file in its published format, fetched when the cache lacks it.
 
-    NotFoundError for an unknown name; FetchError, HashMismatch as `foveal.zoo.fetch.fetch`.
+    NotFoundError for an unknown name; FetchError, HashMismatch as `foveal.zoo.packages.fetch`.
     """
     return _ready(find(name), step)
 

@@ -1,0 +1,175 @@
+"""`foveal detect IMAGE...`"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from foveal.cli import console, options
+from foveal.errors import ArgumentError, FovealError
+
+if TYPE_CHECKING:
+    from foveal.vision import Detection, Detector
+
+NAME = "detect"
+HELP = "find faces or things in pictures"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Images, model, device and where the results go."""
+    parser.add_argument("images", nargs="*", metavar="IMAGE", help="picture files")
+    parser.add_argument(
+        "--model",
+        default="face",
+        help="zoo name or model file with a pipeline and a decoder (default: face)",
+    )
+    options.add_device(parser)
+    parser.add_argument(
+        "--min-score", type=options.fraction, metavar="S", help="drop detections below S (0..1)"
+    )
+    parser.add_argument(
+        "--json",
+        nargs="?",
+        const="-",
+        metavar="FILE",
+        help="write JSON to FILE.json, or with no FILE to stdout and nothing else there",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="PATH",
+        help="annotated picture (a file), or a folder for several "
+        "(default: NAME-detected.png here; none with --json)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Detects in every image. A bad image among several is reported and the others still done."""
+    images = _images(args)
+    if not images:
+        args.parser.error("the following arguments are required: IMAGE")
+    from foveal import progress
+    from foveal.vision import Detector
+
+    outputs = _outputs(images, args.out, pictures=bool(args.out) or not args.json)
+    more = {} if args.threads is None else {"threads": args.threads}
+    with progress.show(f"loading {args.model}"):
+        detector = Detector(
+            args.model, device=options.device(args), min_score=args.min_score, **more
+        )
+    to_stdout = args.json == "-"
+    results: list[dict[str, Any]] = []
+    failed = 0
+    for path, output in zip(images, outputs, strict=True):
+        try:
+            with progress.show(f"detecting in {path}"):
+                result, found, picture = _detect(detector, path)
+            if output is not None:
+                _save(detector.draw(picture, found), output)
+        except (FovealError, OSError) as error:
+            if len(images) == 1:
+                raise
+            failed += 1
+            console.error(str(error), getattr(error, "hint", ""))
+            continue
+        results.append(result)
+        if not args.json:
+            _print(result, output)
+        elif output is not None:
+            console.note(f"annotated picture: {output}")
+    if args.json:
+        text = json.dumps(results if len(images) > 1 else results[0], indent=2, ensure_ascii=False)
+        if to_stdout:
+            print(text)
+        else:
+            from foveal.cache import write_text
+
+            write_text(args.json, text + "\n")
+            console.note(f"results: {args.json}")
+    return 2 if failed else 0
+
+
+def _images(args: argparse.Namespace) -> list[str]:
+    """The images in the order typed. `--json a.png` means stdout and one more image: a picture must
+    never be overwritten by results."""
+    images: list[str] = args.images
+    if args.json not in (None, "-") and not args.json.lower().endswith(".json"):
+        images = sorted([args.json, *images], key=args.arguments.index)
+        args.json = "-"
+    return images
+
+
+def _outputs(images: list[str], out: str | None, *, pictures: bool) -> list[Path | None]:
+    """One picture path per image; names that collide get a number."""
+    if not pictures:
+        return [None] * len(images)
+    target = Path(out) if out else Path()
+    as_file = out and not target.is_dir() and not out.endswith(("/", os.sep)) and target.suffix
+    if as_file and len(images) > 1:
+        raise ArgumentError(
+            f"--out: {len(images)} images cannot go into one file '{out}'", hint="name a folder"
+        )
+    if as_file:
+        return [target]
+    target.mkdir(parents=True, exist_ok=True)
+    used: set[str] = set()
+    outputs: list[Path | None] = []
+    for image in images:
+        stem, number = f"{Path(image).stem}-detected", 1
+        name = stem
+        while name in used:
+            number += 1
+            name = f"{stem}-{number}"
+        used.add(name)
+        outputs.append(target / f"{name}.png")
+    return outputs
+
+
+def _detect(detector: Detector, path: str) -> tuple[dict[str, Any], list[Detection], Any]:
+    from foveal.vision import open_image
+
+    picture = open_image(path)
+    found = detector.detect(picture)
+    timings = detector.timings
+    result = {
+        "image": path,
+        "size": list(picture.size),
+        "detections": [
+            {
+                "label": d.label,
+                "score": round(d.score, 4),
+                "box": [round(v, 2) for v in d.box],
+            }
+            for d in found
+        ],
+        "timing_ms": {k: round(timings[k], 3) for k in ("preprocess", "inference", "decode")},
+    }
+    return result, found, picture
+
+
+def _save(picture: Any, path: Path) -> None:
+    from foveal.cache import atomic_path
+
+    known = {".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff"}
+    if path.suffix.lower() not in known:
+        raise ArgumentError(
+            f"--out: no picture format for '{path.name}'", hint=f"end it with {', '.join(sorted(known))}"
+        )
+    with atomic_path(path) as temporary:
+        picture.save(temporary)
+
+
+def _print(result: dict[str, Any], output: Path | None) -> None:
+    width, height = result["size"]
+    found = result["detections"]
+    number = {0: "nothing found", 1: "1 detection"}.get(len(found), f"{len(found)} detections")
+    console.title(f"{result['image']}  {width} x {height}: {number}")
+    if found:
+        rows = [(d["label"], f"{d['score']:.2f}", *(f"{v:.0f}" for v in d["box"])) for d in found]
+        console.table(("label", "score", "x0", "y0", "x1", "y1"), rows, right=(1, 2, 3, 4, 5))
+    times = ", ".join(f"{name} {ms:.1f} ms" for name, ms in result["timing_ms"].items())
+    print(console.paint(times, "2"))
+    if output is not None:
+        print(f"annotated picture: {output}")
