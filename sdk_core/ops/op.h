@@ -20,8 +20,11 @@
 #ifndef FOVEAL_OPS_OP_H_
 #define FOVEAL_OPS_OP_H_
 
+#include <algorithm>
 #include <functional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -88,6 +91,8 @@ class Decomposer {
   virtual bool has(int i) const = 0;
   virtual Value in(int i) const = 0;
   virtual TensorType type(Value v) const = 0;  // concrete
+  // Plain-layout bytes of a constant, valid until decomposition ends; NULL for anything else.
+  virtual const void* constant_data(Value v) const = 0;
   // Adds a node and returns its first output. Types are inferred at once; on failure an invalid
   // value is returned and the error is reported when decomposition ends.
   virtual Value op(const char* name, std::vector<Value> inputs, Attrs attrs = {}) = 0;
@@ -185,10 +190,15 @@ class OpTable {
     add(Op::kInfo, Op{});
   }
   const std::vector<OpDef>& defs() const { return defs_; }
-  const OpDef* find(const std::string& name) const {
-    for (const OpDef& d : defs_)
-      if (d.name == name) return &d;
-    return nullptr;
+  // By name; the op_table() maker calls this once, after the last add.
+  void sort() {
+    std::sort(defs_.begin(), defs_.end(),
+              [](const OpDef& a, const OpDef& b) { return a.name < b.name; });
+  }
+  const OpDef* find(const std::string& name) const {  // NULL: no such operator
+    auto it = std::lower_bound(defs_.begin(), defs_.end(), name,
+                               [](const OpDef& d, const std::string& n) { return d.name < n; });
+    return it != defs_.end() && it->name == name ? &*it : nullptr;
   }
 
  private:
