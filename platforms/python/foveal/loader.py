@@ -66,7 +66,7 @@ def load(
         shapes = {**entry.input_shapes, **(input_shapes or {})}
         return _imported(zoo.get(text), shapes, zoo.metadata(entry), label=text)
     path = Path(text).expanduser()
-    head = _head(path, text)
+    head = read_head(path, text)
     if is_fvm(head):
         if input_shapes:
             raise ModelError(
@@ -111,7 +111,7 @@ def refuse_other_files(path: Path, head: bytes) -> None:
         )
 
 
-def _head(path: Path, given: str) -> bytes:
+def read_head(path: Path, given: str) -> bytes:
     """The first 512 bytes, or the error a user needs."""
     try:
         with open(path, "rb") as file:

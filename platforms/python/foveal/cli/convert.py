@@ -1,0 +1,121 @@
+"""`foveal convert IN OUT`"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from foveal.cli import console, options
+from foveal.errors import ArgumentError
+
+NAME = "convert"
+HELP = "turn an .onnx or .tflite model into a .fvm file"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Source, target and what the file is to carry."""
+    parser.add_argument("source", metavar="IN", help="an .onnx or .tflite file, or a zoo name")
+    parser.add_argument("target", metavar="OUT", help="the .fvm file to write")
+    parser.add_argument(
+        "--input-shape",
+        action="append",
+        metavar="NAME=SIZES",
+        help="replace an input's shape: input=1,3,640,640 (repeat for more inputs)",
+    )
+    parser.add_argument("--no-optimize", action="store_true", help="skip the rewrite passes")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="run both models on random input and print the largest deviation of each output "
+        "(needs onnxruntime or ai-edge-litert); exit code 1 above 1e-4 of the output's range",
+    )
+    parser.add_argument("--pipeline", metavar="FILE", help="image pipeline spec to carry (JSON)")
+    parser.add_argument("--decoder", metavar="FILE", help="decoder spec to carry (JSON)")
+    parser.add_argument("--labels", metavar="FILE", help="class labels to carry, one a line")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Converts, writes whole or not at all, then checks if asked to."""
+    target = Path(args.target)
+    if target.suffix.lower() != ".fvm":
+        raise ArgumentError(
+            f"OUT: expected a name ending in .fvm, got '{args.target}'",
+            hint="write it like: foveal convert model.onnx model.fvm",
+        )
+    from foveal import progress, zoo
+    from foveal.cache import atomic_path
+    from foveal.convert import convert
+
+    shapes: dict[str, tuple[int | str, ...]] = {**(options.shapes(args.input_shape) or {})}
+    meta: dict[str, str] = {}
+    if args.source in zoo.names():
+        entry = zoo.find(args.source)
+        source = zoo.get(args.source, step=progress.show)
+        meta = zoo.metadata(entry)
+        shapes = {**entry.input_shapes, **shapes}
+    else:
+        source = _source(args.source)
+    meta |= _carried(args)
+    with progress.show(f"converting {source.name}"):
+        graph = convert(
+            source, input_shapes=shapes or None, optimize=not args.no_optimize, meta=meta
+        )
+        with atomic_path(target) as temporary:
+            graph.save(temporary)
+    print(
+        f"{target}: {len(graph.nodes)} operators, {console.size(target.stat().st_size)}"
+        f" (source: {console.size(source.stat().st_size)})"
+    )
+    return _check(source, target, shapes) if args.check else 0
+
+
+def _source(given: str) -> Path:
+    from foveal.loader import is_fvm, read_head, refuse_other_files
+
+    path = Path(given)
+    head = read_head(path, given)
+    if is_fvm(head):
+        raise ArgumentError(f"{given}: is a .fvm file already", hint="see: foveal info FILE")
+    refuse_other_files(path, head)
+    return path
+
+
+def _carried(args: argparse.Namespace) -> dict[str, str]:
+    """Metadata from --pipeline, --decoder and --labels, checked before the work begins."""
+    meta: dict[str, str] = {}
+    if args.pipeline or args.decoder:
+        from foveal import image
+
+        if args.pipeline:
+            text = options.read_text(args.pipeline, "a pipeline spec")
+            meta["pipeline"] = image.Pipeline.from_json(text).json()
+        if args.decoder:
+            text = options.read_text(args.decoder, "a decoder spec")
+            meta["decoder"] = image.Decoder.from_json(text).json()
+    if args.labels:
+        lines = options.read_text(args.labels, "class labels").splitlines()
+        if not any(line.strip() for line in lines):
+            raise ArgumentError(f"{args.labels}: expected one label a line, got an empty file")
+        meta["labels"] = json.dumps([line.strip() for line in lines])
+    return meta
+
+
+def _check(source: Path, target: Path, shapes: dict[str, Any]) -> int:
+    from foveal import progress
+    from foveal.convert.parity import compare
+
+    with progress.show("comparing with the source runtime"):
+        rows = compare(source, target, shapes)
+    console.table(
+        ("output", "shape", "largest deviation", "of its range"),
+        [
+            (row.name, console.shape(row.shape), f"{row.deviation:.2e}", f"{row.relative:.2e}")
+            for row in rows
+        ],
+        right=(2, 3),
+    )
+    good = all(row.relative <= 1e-4 for row in rows)
+    print("equal within 1e-4 of the range" if good else "NOT equal within 1e-4 of the range")
+    return 0 if good else 1

@@ -1,0 +1,1 @@
+"""Draws detections on a copy of the upright picture."""

@@ -1,0 +1,154 @@
+"""Frames in, detections out. What a model needs comes from its metadata: nothing here knows a model."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from foveal import image
+from foveal.errors import ModelError, SpecError
+from foveal.loader import load
+from foveal.model import Model
+from foveal.session import Session
+from foveal.vision import annotate
+from foveal.vision.detection import Detection
+from foveal.vision.picture import Picture, open_image
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Spec = str | Mapping[str, Any]
+"""A pipeline or decoder spec: JSON text or what it says."""
+
+
+class Detector:
+    """Finds things in pictures with any model that carries a pipeline and a decoder.
+
+    model: a zoo name, a path (.fvm, .onnx, .tflite) or a loaded Model.
+    device, threads: as `foveal.Session`.
+    min_score: drops detections below it (0..1); None leaves what the decoder says.
+    pipeline, decoder, labels: for models that carry none, or to replace theirs.
+
+    One thread at a time uses a detector; detectors may share a Model.
+
+    Raises ModelError for a model without pipeline or decoder, SpecError for a spec that is wrong
+    or does not fit the model, and everything `foveal.load` and `foveal.Session` raise.
+    """
+
+    def __init__(
+        self,
+        model: str | os.PathLike[str] | Model = "face",
+        device: str | Sequence[str] = "auto",
+        *,
+        threads: int | None = None,
+        min_score: float | None = None,
+        pipeline: Spec | None = None,
+        decoder: Spec | None = None,
+        labels: Sequence[str] | None = None,
+    ) -> None:
+        self.model = model if isinstance(model, Model) else load(model)
+        name = "the model" if isinstance(model, Model) else os.fspath(model)
+        meta = self.model.meta
+        self._spec = image.Pipeline.from_json(_spec_text(pipeline, meta, "pipeline", name))
+        self._decoder = image.Decoder.from_json(
+            _with_min_score(_spec_text(decoder, meta, "decoder", name), min_score)
+        )
+        self.labels = list(labels) if labels is not None else json.loads(meta.get("labels", "[]"))
+        if len(self.model.inputs) != 1:
+            raise ModelError(
+                f"{name}: a detector feeds one image, the model has {len(self.model.inputs)} inputs: "
+                + ", ".join(info.name for info in self.model.inputs),
+                hint="use foveal.Session and foveal.image directly",
+            )
+        options = {} if threads is None else {"threads": threads}
+        self._session = Session(self.model, device=device, **options)
+        self.timings: dict[str, float] = {"preprocess": 0.0, "inference": 0.0, "decode": 0.0}
+        """Milliseconds of the last call, summed over its pictures."""
+
+    @property
+    def session(self) -> Session:
+        """The session that runs the model; it belongs to the detector."""
+        return self._session
+
+    @overload
+    def detect(self, picture: list[Picture]) -> list[list[Detection]]: ...
+    @overload
+    def detect(self, picture: Picture) -> list[Detection]: ...
+    def detect(self, picture: Any) -> Any:
+        """What is in a picture, best first; for a list of pictures, a list of such lists.
+
+        `picture`: a path, a PIL image, a uint8 numpy array (H, W, 3) RGB or (H, W) grey, or a Frame.
+        Boxes and points are in pixels of the upright picture (EXIF and frame rotation applied).
+        """
+        self.timings = dict.fromkeys(self.timings, 0.0)
+        if isinstance(picture, (list, tuple)):
+            return [self._detect(one) for one in picture]
+        return self._detect(picture)
+
+    __call__ = detect
+
+    def draw(self, picture: Picture, detections: Sequence[Detection] | None = None) -> Image:
+        """The upright picture as a PIL image with boxes, points and labels.
+
+        Without `detections` they are found first.
+        """
+        frame = open_image(picture)
+        found = self.detect(frame) if detections is None else detections
+        return annotate.draw(frame, found)
+
+    def _detect(self, picture: Picture) -> list[Detection]:
+        frame = open_image(picture)
+        begin = time.perf_counter()
+        transform = self._plan.run(frame, out=self._input)
+        fed = time.perf_counter()
+        outputs = self._session.run({self._name: self._input})
+        ran = time.perf_counter()
+        found = self._decoder.run(outputs, transform)
+        result = [
+            Detection(
+                self._label(int(label)),
+                float(score),
+                (float(box[0]), float(box[1]), float(box[2]), float(box[3])),
+                tuple((float(x), float(y)) for x, y in points),
+            )
+            for label, score, box, points in zip(
+                found.labels, found.scores, found.boxes, found.points, strict=True
+            )
+        ]
+        done = time.perf_counter()
+        steps = {"preprocess": fed - begin, "inference": ran - fed, "decode": done - ran}
+        for step, seconds in steps.items():
+            self.timings[step] += seconds * 1e3
+        return result
+
+    def _label(self, index: int) -> str:
+        return self.labels[index] if 0 <= index < len(self.labels) else f"class {index}"
+
+
+def _spec_text(given: Spec | None, meta: Mapping[str, str], key: str, name: str) -> str:
+    """The JSON text of a spec: the caller's, else the model's."""
+    if given is None:
+        if key not in meta:
+            raise ModelError(
+                f"{name}: the model carries no {key}, and none was given",
+                hint=f"pass {key}=..., or put it into the file: foveal convert IN OUT --{key} FILE",
+            )
+        return meta[key]
+    return given if isinstance(given, str) else json.dumps(given)
+
+
+def _with_min_score(text: str, min_score: float | None) -> str:
+    if min_score is None:
+        return text
+    if not 0 <= min_score <= 1:
+        raise SpecError(f"min_score is {min_score}, expected a number in 0..1")
+    try:
+        spec = json.loads(text)
+        return json.dumps({**spec, "min_score": min_score})
+    except (ValueError, TypeError) as error:
+        raise SpecError(f"the decoder spec is not a JSON object: {error}") from error
