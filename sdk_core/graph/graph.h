@@ -82,7 +82,7 @@ struct Graph {
   int add_node(std::string op, std::string name, std::vector<int> inputs, std::vector<int> outputs,
                Attrs attrs = {});
 
-  // `base`, or base with the first free number behind it. Linear: see NamePool for many.
+  // `base`, or base.1, base.2 ... if a value of that name exists. Looks at every value.
   std::string unique_name(const std::string& base) const;
 
   // Per value: the node that makes it, or -1.
@@ -107,7 +107,7 @@ struct Graph {
   const TensorType& type(int i) const { return value(i).type; }
 };
 
-// "'name'" of a node for messages, or "#7" when it has none.
+// "conv2d 'backbone/3'" for messages, or "conv2d #7" when the node has no name.
 std::string node_label(const Node& node, int index);
 
 }  // namespace foveal
