@@ -1,0 +1,162 @@
+"""What the subcommands print and write when all is well."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import foveal as fv
+
+FACE = (179, 82, 274, 177)
+
+
+@pytest.fixture(scope="session")
+def astronaut():
+    return fv.zoo.photo("astronaut")
+
+
+def test_detect_prints_and_draws(foveal, astronaut, tmp_path):
+    result = foveal("detect", astronaut)
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert lines[0].endswith("512 x 512: 1 detection")
+    assert lines[1].split() == ["label", "score", "x0", "y0", "x1", "y1"]
+    assert lines[2].split()[0] == "face"
+    assert "preprocess" in lines[3] and "inference" in lines[3]
+    assert lines[-1] == "annotated picture: astronaut-detected.png"
+    with Image.open(tmp_path / "astronaut-detected.png") as image:
+        assert image.size == (512, 512)
+
+
+def test_detect_json(foveal, astronaut, tmp_path):
+    result = foveal("detect", astronaut, "--model", "face", "--json")
+    assert result.code == 0
+    data = json.loads(result.out)
+    assert list(data) == ["image", "size", "detections", "timing_ms"]
+    assert data["image"] == str(astronaut) and data["size"] == [512, 512]
+    assert list(data["timing_ms"]) == ["preprocess", "inference", "decode"]
+    (face,) = data["detections"]
+    assert list(face) == ["label", "score", "box"]
+    assert face["label"] == "face" and face["score"] > 0.85
+    assert max(abs(a - b) for a, b in zip(face["box"], FACE, strict=True)) < 15
+    assert not list(tmp_path.iterdir())
+
+
+def test_json_beside_a_picture_never_overwrites_it(foveal, tmp_path):
+    for name in ("a.png", "b.png"):
+        Image.fromarray(np.full((40, 30, 3), 9, np.uint8)).save(tmp_path / name)
+    before = (tmp_path / "b.png").read_bytes()
+    for arguments in (["a.png", "--json", "b.png"], ["--json", "a.png", "b.png"]):
+        result = foveal("detect", *arguments)
+        assert result.code == 0
+        assert [r["image"] for r in json.loads(result.out)] == ["a.png", "b.png"]
+        assert [r["size"] for r in json.loads(result.out)] == [[30, 40]] * 2
+    assert (tmp_path / "b.png").read_bytes() == before
+
+
+def test_detect_files_and_folders(foveal, astronaut, tmp_path):
+    result = foveal("detect", astronaut, "--json", "r.json", "--out", "drawn.jpg")
+    assert result.code == 0 and result.out == ""
+    assert json.loads((tmp_path / "r.json").read_text())["size"] == [512, 512]
+    with Image.open(tmp_path / "drawn.jpg") as image:
+        assert image.format == "JPEG"
+    result = foveal("detect", astronaut, astronaut, "--out", "folder")
+    assert result.code == 0
+    names = sorted(p.name for p in (tmp_path / "folder").iterdir())
+    assert names == ["astronaut-detected-2.png", "astronaut-detected.png"]
+
+
+@pytest.mark.parametrize("device", ["auto", "cpu", "cpu,auto"])
+def test_detect_devices_and_threads(foveal, astronaut, device):
+    boxes = []
+    for threads in ("1", "2"):
+        result = foveal("detect", astronaut, "--json", "--device", device, "--threads", threads)
+        assert result.code == 0, result.err
+        boxes.append(json.loads(result.out)["detections"])
+    assert boxes[0] == boxes[1]
+
+
+def test_min_score(foveal, astronaut):
+    result = foveal("detect", astronaut, "--json", "--min-score", "1")
+    assert json.loads(result.out)["detections"] == []
+
+
+def test_convert_info_run(foveal, tmp_path):
+    result = foveal("convert", "face", "face.fvm")
+    assert result.code == 0 and result.out.startswith("face.fvm: ")
+    info = json.loads(foveal("info", "face.fvm", "--json").out)
+    assert info["meta"]["labels"] == ["face"] and info["meta"]["pipeline"]["size"] == [128, 128]
+    assert info["meta"]["source"]["format"] == "tflite"
+    assert info["operators"]["conv2d"] > 10 and info["weights_bytes"] > 100_000
+    assert {o["name"] for o in info["outputs"]} == {"regressors", "classificators"}
+    text = foveal("info", "face.fvm", "--explain")
+    assert text.code == 0 and "conv2d" in text.out and "cpu" in text.out
+    result = foveal(
+        *("run", "face.fvm", "--repeat", "3", "--output", "o", "--profile", "t.json")
+    )
+    assert result.code == 0, result.err
+    assert "median" in result.out and "regressors" in result.out
+    assert np.load(tmp_path / "o" / "regressors.npy").shape == (1, 896, 16)
+    assert json.loads((tmp_path / "t.json").read_text())
+
+
+def test_convert_without_optimising_is_the_same(foveal, tmp_path):
+    assert foveal("convert", "face", "a.fvm").code == 0
+    assert foveal("convert", "face", "b.fvm", "--no-optimize").code == 0
+    counts = [
+        sum(json.loads(foveal("info", f, "--json").out)["operators"].values())
+        for f in ("a.fvm", "b.fvm")
+    ]
+    assert counts[0] < counts[1]
+    for name in "ab":
+        assert foveal("run", f"{name}.fvm", "--output", name).code == 0
+    for name in ("regressors", "classificators"):
+        a, b = (np.load(tmp_path / x / f"{name}.npy") for x in "ab")
+        np.testing.assert_allclose(a, b, atol=1e-4 * np.ptp(b))
+
+
+def test_convert_check(foveal):
+    pytest.importorskip("ai_edge_litert")
+    result = foveal("convert", "face", "face.fvm", "--check")
+    assert result.code == 0, result.out + result.err
+    assert "equal within 1e-4" in result.out
+
+
+def test_open_dimensions(foveal):
+    result = foveal("run", "face-center")
+    assert result.code == 2 and "open dimensions" in result.err
+    assert "--input-shape input.1=1,3,640,640" in result.err
+    assert foveal("run", "face-center", "--input-shape", "input.1=1,3,64,96").code == 0
+
+
+def test_plugins(foveal):
+    result = foveal("plugins")
+    assert result.code == 0 and "cpu" in result.out
+    listed = json.loads(foveal("plugins", "--json").out)
+    assert "cpu" in json.dumps(listed)
+
+
+def test_plugin_that_is_none_is_one_line(foveal, tmp_path, astronaut):
+    (tmp_path / "foveal_plugin_broken.so").write_bytes(b"not a library")
+    env = {"FOVEAL_PLUGIN_PATH": str(tmp_path)}
+    result = foveal("plugins", env=env)
+    assert result.code == 0 and "foveal_plugin_broken" in result.out
+    detected = foveal("detect", astronaut, "--json", env=env)
+    assert detected.code == 0 and len(json.loads(detected.out)["detections"]) == 1
+
+
+def test_zoo_list(foveal):
+    result = foveal("zoo", "list")
+    assert result.code == 0
+    for name in [*fv.zoo.names(), *fv.zoo.photos()]:
+        assert f"\n{name} " in f"\n{result.out}"
+    listed = json.loads(foveal("zoo", "list", "--json").out)
+    assert {entry["name"] for entry in listed} == {*fv.zoo.names(), *fv.zoo.photos()}
+
+
+def test_zoo_get_prints_paths(foveal, astronaut):
+    result = foveal("zoo", "get", "face", "astronaut")
+    assert result.code == 0
+    assert result.out.splitlines() == [str(fv.zoo.get("face")), str(astronaut)]
+    assert len(foveal("zoo", "get", "photos").out.splitlines()) == 3

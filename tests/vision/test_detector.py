@@ -1,0 +1,288 @@
+"""Real models on real photos: what they find, whatever form the picture comes in."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import foveal as fv
+from foveal.errors import ArgumentError, FrameError, ModelError, NotFoundError, SpecError
+
+FACE = (179, 82, 274, 177)  # the astronaut's, by hand
+
+
+def iou(a, b):
+    """Intersection over union of two boxes."""
+    x = min(a[2], b[2]) - max(a[0], b[0])
+    y = min(a[3], b[3]) - max(a[1], b[1])
+    both = max(x, 0) * max(y, 0)
+    area = sum((c[2] - c[0]) * (c[3] - c[1]) for c in (a, b))
+    return both / (area - both)
+
+
+def yuv(rgb, format, pad=0):
+    """RGB -> the planes of "nv12", "nv21" or "i420", BT.601 limited range, rows padded by `pad`."""
+    r, g, b = np.moveaxis(rgb.astype(np.float64), -1, 0)
+    y = 16 + (65.481 * r + 128.553 * g + 24.966 * b) / 255
+    u = 128 + (-37.797 * r - 74.203 * g + 112.0 * b) / 255
+    v = 128 + (112.0 * r - 93.786 * g - 18.214 * b) / 255
+
+    def half(c):
+        c = np.pad(c, ((0, c.shape[0] % 2), (0, c.shape[1] % 2)), mode="edge")
+        return c.reshape(c.shape[0] // 2, 2, c.shape[1] // 2, 2).mean((1, 3))
+
+    u, v = half(u), half(v)
+    if format == "i420":
+        planes = [y, u, v]
+    else:
+        pair = (u, v) if format == "nv12" else (v, u)
+        planes = [y, np.stack(pair, -1).reshape(u.shape[0], -1)]
+    return [np.pad(p.round().astype(np.uint8), ((0, 0), (0, pad))) for p in planes]
+
+
+def same(found, expected, pixels=0.05):
+    """The same things at the same places; resampling twice is not involved, so hardly any slack."""
+    assert [d.label for d in found] == [d.label for d in expected]
+    for a, b in zip(found, expected, strict=True):
+        assert abs(a.score - b.score) < 0.002
+        np.testing.assert_allclose(a.box, b.box, atol=pixels)
+        np.testing.assert_allclose(a.points, b.points, atol=pixels)
+
+
+def stored(upright, orientation):
+    """The pixels that a file with this EXIF orientation holds to show `upright`."""
+    undo = {
+        1: lambda a: a,
+        2: lambda a: a[:, ::-1],
+        3: lambda a: a[::-1, ::-1],
+        4: lambda a: a[::-1],
+        5: lambda a: a.transpose(1, 0, 2),
+        6: lambda a: a.transpose(1, 0, 2)[::-1],
+        7: lambda a: a[::-1, ::-1].transpose(1, 0, 2),
+        8: lambda a: a.transpose(1, 0, 2)[:, ::-1],
+    }
+    return np.ascontiguousarray(undo[orientation](upright))
+
+
+@pytest.mark.parametrize(
+    ("model", "overlap", "score"),
+    [("face", 0.7, 0.85), ("face-full-range", 0.5, 0.7), ("face-center", 0.5, 0.7)],
+)
+def test_the_astronauts_face(detector, photo, model, overlap, score):
+    found = detector(model).detect(photo("astronaut"))
+    assert [d.label for d in found] == ["face"]
+    assert found[0].score > score
+    assert iou(found[0].box, FACE) > overlap
+    x0, y0, x1, y1 = found[0].box
+    points = found[0].points
+    assert len(points) == (5 if model == "face-center" else 6)
+    margin = 0.25 * (x1 - x0)  # ears may lie just outside
+    assert all(x0 - margin < x < x1 + margin and y0 < y < y1 for x, y in points)
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "score"),
+    [("astronaut", "Person", 0.5), ("chelsea", "Cat", 0.7), ("coffee", "Coffee cup", 0.4)],
+)
+def test_objects(detector, photo, name, label, score):
+    picture = photo(name)
+    best = [d for d in detector("objects").detect(picture) if d.label == label]
+    assert best and best[0].score > score
+    x0, y0, x1, y1 = best[0].box
+    assert 0 <= x0 < x1 <= picture.shape[1] and 0 <= y0 < y1 <= picture.shape[0]
+
+
+@pytest.mark.parametrize("name", ["chelsea", "coffee"])
+@pytest.mark.parametrize("model", ["face", "face-center"])
+def test_no_face_where_none_is(detector, photo, model, name):
+    confident = [d for d in detector(model).detect(photo(name)) if d.score > 0.85]
+    assert confident == []
+
+
+def test_every_form_gives_the_same(detector, photo, tmp_path):
+    face, picture = detector("face"), photo("astronaut")
+    path = tmp_path / "a.png"
+    Image.fromarray(picture).save(path)
+    expected = face.detect(picture)
+    height, width = picture.shape[:2]
+    frame = fv.Frame(format="rgb", width=width, height=height, planes=[picture.reshape(height, -1)])
+    opaque = np.dstack([picture, np.full((height, width), 255, np.uint8)])
+    forms = [path, str(path), Image.fromarray(picture), frame, opaque, Image.fromarray(opaque)]
+    forms.append(np.asfortranarray(picture))
+    for form in forms:
+        same(face.detect(form), expected, 1e-4)
+    assert face(picture) == expected
+    assert face.detect([picture, path]) == [expected, expected]
+    assert face.detect([]) == []
+
+
+def test_grey(detector, photo):
+    grey = np.asarray(Image.fromarray(photo("astronaut")).convert("L"))
+    for form in (grey, Image.fromarray(grey), grey[..., None], np.dstack([grey] * 3)):
+        (found,) = detector("face").detect(form)
+        assert found.score > 0.85 and iou(found.box, FACE) > 0.7
+    deep = Image.fromarray(grey.astype(np.uint16) << 8)
+    same(detector("face").detect(deep), detector("face").detect(grey))
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("name", ["astronaut", "chelsea"])
+def test_exif_rotation(detector, photo, tmp_path, orientation, name):
+    picture = photo(name)
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    path = tmp_path / "turned.png"
+    Image.fromarray(stored(picture, orientation)).save(path, exif=exif)
+    model = detector("face" if name == "astronaut" else "objects")
+    same(model.detect(path), model.detect(picture))
+    frame = fv.vision.open_image(path)
+    assert fv.vision.upright_size(frame) == (picture.shape[1], picture.shape[0])
+    np.testing.assert_array_equal(fv.vision.upright_rgb(frame), picture)
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+@pytest.mark.parametrize("format", ["nv12", "nv21", "i420"])
+def test_camera_frames(detector, photo, format, rotation):
+    picture = photo("astronaut")
+    sensor = np.rot90(picture, rotation // 90)  # counter-clockwise: undone by `rotation`
+    frame = fv.Frame(
+        format=format,
+        width=sensor.shape[1],
+        height=sensor.shape[0],
+        planes=yuv(sensor, format, pad=24),
+        rotation=rotation,
+        color="bt601-limited",
+    )
+    (found,) = detector("face").detect(frame)
+    (expected,) = detector("face").detect(picture)
+    assert abs(found.score - expected.score) < 0.02
+    assert iou(found.box, expected.box) > 0.95
+    np.testing.assert_allclose(found.points, expected.points, atol=2)
+
+
+@pytest.mark.parametrize("format", ["nv12", "nv21", "i420"])
+def test_mirrored_camera_frame_of_odd_size(detector, photo, format):
+    picture = photo("chelsea")  # 451 wide
+    sensor = np.rot90(picture[:, ::-1], 1)  # rotation, then mirror, make it upright
+    frame = fv.Frame(
+        format=format,
+        width=sensor.shape[1],
+        height=sensor.shape[0],
+        planes=yuv(sensor, format),
+        rotation=90,
+        mirror=True,
+        color="bt601-limited",
+    )
+    found = detector("objects").detect(frame)
+    expected = detector("objects").detect(picture)
+    assert found[0].label == "Cat" and found[0].score > 0.7
+    assert iou(found[0].box, expected[0].box) > 0.95
+
+
+def test_draw(detector, photo):
+    picture = photo("astronaut")
+    before = picture.copy()
+    drawn = detector("face").draw(picture)
+    np.testing.assert_array_equal(picture, before)
+    assert drawn.mode == "RGB" and drawn.size == (512, 512)
+    changed = np.any(np.asarray(drawn) != picture, axis=-1)
+    assert 200 < changed.sum() < 20000
+    assert not changed[300:].any() and not changed[:, 320:].any()
+    untouched = detector("face").draw(picture, [])
+    np.testing.assert_array_equal(np.asarray(untouched), picture)
+
+
+def test_timings_and_min_score(detector, photo):
+    face = detector("face")
+    face.detect(photo("astronaut"))
+    assert set(face.timings) == {"preprocess", "inference", "decode"}
+    assert all(0 < ms < 10_000 for ms in face.timings.values())
+    strict = fv.vision.Detector(face.model, min_score=0.999)
+    assert strict.detect(photo("astronaut")) == []
+    loose = fv.vision.Detector("objects", min_score=0.1).detect(photo("coffee"))
+    assert len(loose) > len(detector("objects").detect(photo("coffee")))
+    assert [d.score for d in loose] == sorted((d.score for d in loose), reverse=True)
+
+
+def test_spec_can_be_given(detector, photo):
+    model = detector("face").model
+    given = fv.vision.Detector(
+        model,
+        pipeline=model.meta["pipeline"],
+        decoder=model.meta["decoder"],
+        labels=["somebody"],
+    )
+    assert given.detect(photo("astronaut"))[0].label == "somebody"
+    assert fv.vision.Detector(model, labels=[]).detect(photo("astronaut"))[0].label == "class 0"
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan")])
+def test_bad_min_score(detector, value):
+    with pytest.raises(SpecError, match="min_score"):
+        fv.vision.Detector(detector("face").model, min_score=value)
+
+
+def test_model_without_metadata(detector):
+    graph = fv.convert.convert(fv.zoo.get("face"))
+    with pytest.raises(ModelError, match="carries no pipeline") as error:
+        fv.vision.Detector(graph.to_model())
+    assert "pipeline=" in error.value.hint
+    with pytest.raises(ModelError, match="carries no decoder"):
+        fv.vision.Detector(graph.to_model(), pipeline=detector("face").model.meta["pipeline"])
+
+
+@pytest.mark.parametrize(
+    ("picture", "error", "text"),
+    [
+        (np.zeros((4, 4, 3), np.float32), ArgumentError, "expected uint8"),
+        (np.zeros((4, 4, 2), np.uint8), ArgumentError, "(4, 4, 2)"),
+        (np.zeros((1, 4, 4, 3), np.uint8), ArgumentError, "(1, 4, 4, 3)"),
+        (np.zeros((0, 4, 3), np.uint8), FrameError, "4 x 0"),
+        (np.zeros((4, 0), np.uint8), FrameError, "0 x 4"),
+        (7, ArgumentError, "got int"),
+        (None, ArgumentError, "got NoneType"),
+    ],
+)
+def test_what_is_no_picture(detector, picture, error, text):
+    with pytest.raises(error) as raised:
+        detector("face").detect(picture)
+    assert text in str(raised.value)
+
+
+def test_short_plane_is_refused(photo):
+    planes = yuv(photo("astronaut"), "nv12")
+    for broken in ([planes[0][:-1], planes[1]], [planes[0], planes[1][:-1]], planes[:1]):
+        with pytest.raises(FrameError):
+            frame = fv.Frame(
+                format="nv12", width=512, height=512, planes=broken, color="bt601-limited"
+            )
+            fv.vision.upright_rgb(frame)
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "text"),
+    [
+        (b"", FrameError, "an empty file"),
+        (b"just text\n", FrameError, "a text file"),
+        (bytes(range(128, 160)), FrameError, "data beginning 80 81"),
+        (None, NotFoundError, "there is no picture"),
+    ],
+)
+def test_files_that_are_no_pictures(tmp_path, data, error, text):
+    path = tmp_path / "a.png"
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(error, match=text):
+        fv.vision.open_image(path)
+
+
+def test_damaged_picture(tmp_path, photo):
+    path = tmp_path / "a.png"
+    Image.fromarray(photo("coffee")).save(path)
+    path.write_bytes(path.read_bytes()[:20_000])
+    with pytest.raises(FrameError, match="damaged"):
+        fv.vision.open_image(path)
+    with pytest.raises(FrameError, match="folder"):
+        fv.vision.open_image(tmp_path)
+    with pytest.raises(NotFoundError) as error:
+        fv.vision.open_image("astronaut")
+    assert "foveal zoo get astronaut" in error.value.hint

@@ -1,0 +1,132 @@
+"""`foveal.load`: the cache of imported models, and what it does with files that are none."""
+
+import multiprocessing
+import shutil
+
+import numpy as np
+import pytest
+
+import foveal as fv
+from foveal import loader
+from foveal.errors import ModelError, NotFoundError
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache that holds the published face model."""
+    published = fv.zoo.get("face")
+    monkeypatch.setenv("FOVEAL_CACHE", str(tmp_path))
+    place = fv.zoo.find("face").asset.path
+    place.parent.mkdir(parents=True)
+    shutil.copy(published, place)
+    return tmp_path
+
+
+def entries(cache):
+    return sorted((cache / "models").glob("*.fvm"))
+
+
+def outputs(model):
+    info = model.inputs[0]
+    x = np.linspace(-1, 1, int(np.prod(info.shape)), dtype=np.float32).reshape(info.shape)
+    return fv.Session(model).run({info.name: x})
+
+
+def test_imported_once(cache, monkeypatch):
+    first = fv.load("face")
+    (entry,) = entries(cache)
+    monkeypatch.setattr("foveal.convert.convert", None)  # no import may happen any more
+    second = fv.load("face")
+    assert entries(cache) == [entry]
+    for name, value in outputs(first).items():
+        np.testing.assert_array_equal(value, outputs(second)[name])
+    assert second.meta["license"] and "pipeline" in second.meta
+
+
+def test_options_and_content_make_entries_of_their_own(cache, tmp_path):
+    path = tmp_path / "m.tflite"
+    shutil.copy(fv.zoo.get("face"), path)
+    fv.load("face")
+    plain = fv.load(path)
+    assert "pipeline" not in plain.meta
+    assert len(entries(cache)) == 2
+    fv.load(str(path))
+    assert len(entries(cache)) == 2
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "empty"])
+def test_damaged_entry_is_rebuilt(cache, damage):
+    good = outputs(fv.load("face"))
+    (entry,) = entries(cache)
+    data = bytearray(entry.read_bytes())
+    if damage == "cut":
+        del data[len(data) // 2 :]
+    elif damage == "flip":
+        data[-1000] ^= 64
+    else:
+        data.clear()
+    entry.write_bytes(data)
+    again = outputs(fv.load("face"))
+    for name in good:
+        np.testing.assert_array_equal(good[name], again[name])
+    (entry,) = entries(cache)
+    assert loader.sha256_file(entry) in entry.name
+
+
+def _load_in_child(queue):
+    queue.put(len(fv.load("face").inputs))
+
+
+def test_concurrent_processes(cache):
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    children = [context.Process(target=_load_in_child, args=(queue,)) for _ in range(3)]
+    for child in children:
+        child.start()
+    assert [queue.get(timeout=100) for _ in children] == [1, 1, 1]
+    for child in children:
+        child.join(30)
+    assert len(entries(cache)) == 1
+    assert not list((cache / "models").glob(".*.fvm"))
+
+
+def test_without_a_usable_cache(cache, tmp_path, monkeypatch):
+    path = tmp_path / "m.tflite"
+    shutil.copy(fv.zoo.get("face"), path)
+    (tmp_path / "blocked").write_text("")
+    monkeypatch.setenv("FOVEAL_CACHE", str(tmp_path / "blocked"))
+    assert fv.load(path).inputs
+
+
+def test_fvm_is_known_by_content(cache, tmp_path):
+    path = tmp_path / "renamed.bin"
+    fv.convert.convert(fv.zoo.get("face")).save(path)
+    assert fv.load(path).inputs
+    assert not entries(cache)
+    with pytest.raises(ModelError, match="input_shapes"):
+        fv.load(path, input_shapes={"input": (1, 3, 64, 64)})
+
+
+def test_input_shapes(tmp_path):
+    model = fv.load("face-center")
+    assert list(model.inputs[0].shape) == [1, 3, "height", "width"]
+    fixed = fv.load(fv.zoo.get("face-center"), input_shapes={"input.1": (1, 3, 64, 96)})
+    assert list(fixed.inputs[0].shape) == [1, 3, 64, 96]
+    with pytest.raises(ModelError, match="nothing"):
+        fv.load(fv.zoo.get("face-center"), input_shapes={"nothing": (1, 3, 64, 96)})
+
+
+def test_zoo_name_wins_over_a_file(cache, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "face").write_text("a file that happens to have this name")
+    assert fv.load("face").inputs
+    with pytest.raises(ModelError, match="text file"):
+        fv.load("./face")
+
+
+def test_names_that_are_nothing():
+    with pytest.raises(NotFoundError, match="neither a model file nor a zoo name") as error:
+        fv.load("objekts")
+    assert "objects" in error.value.hint
+    with pytest.raises(NotFoundError, match="no model file"):
+        fv.load("missing/objects.onnx")
