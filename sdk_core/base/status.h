@@ -5,7 +5,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -18,6 +17,7 @@ struct fv_status {
   std::string op;      // operator or call concerned, may be empty
   std::string message;
   std::string hint;
+  mutable std::string text;  // message and hint, made when first asked for
 };
 
 namespace foveal {
@@ -26,7 +26,7 @@ class [[nodiscard]] Status {
  public:
   Status() = default;  // success
   Status(fv_code code, std::string message, std::string hint = {}, std::string op = {})
-      : error_(new fv_status{code, 0, std::move(op), std::move(message), std::move(hint)}) {}
+      : error_(new fv_status{code, 0, std::move(op), std::move(message), std::move(hint), {}}) {}
   // Takes ownership.
   explicit Status(fv_status* error) : error_(error) {}
 

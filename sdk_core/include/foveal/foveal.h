@@ -116,8 +116,9 @@ FV_API fv_pool* fv_session_pool(fv_session* session);
 /* A view of foreign memory; `managed` must outlive it. Refuses devices other than CPU, strides
  * that are not dense row-major, and types without a counterpart. */
 FV_API fv_status* fv_tensor_from_dlpack(void* managed, fv_tensor* out);
-/* A new DLManagedTensor that shares the output's memory and keeps the session alive. The content
- * changes with the next run. */
+/* A new DLManagedTensor over the session's own memory, which stays valid (no longer connected to
+ * the session after a resize) until its deleter is called. The content changes with every run. */
+FV_API fv_status* fv_session_input_dlpack(fv_session* session, size_t i, void** out_managed);
 FV_API fv_status* fv_session_output_dlpack(fv_session* session, size_t i, void** out_managed);
 
 /* ---- Threads ------------------------------------------------------------------------ */
@@ -129,7 +130,7 @@ FV_API int32_t fv_pool_threads(const fv_pool* pool);
 FV_API void fv_parallel_for(const fv_pool* pool, int64_t tasks, fv_task task, void* ctx);
 
 /* ---- Plugins ------------------------------------------------------------------------ */
-/* Adds a file, or every file named libfoveal_*.so/.dylib/.dll in a folder, to the candidates.
+/* Adds a file, or every [lib]foveal_plugin_*.so/.dylib/.dll in a folder, to the candidates.
  * They are opened when first needed; what fails to load is logged in one line and listed by
  * fv_plugins_json, and everything else goes on. FOVEAL_PLUGIN_PATH (separated like PATH) is
  * searched as well. */

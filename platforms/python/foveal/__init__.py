@@ -1,0 +1,56 @@
+"""Foveal: camera frames in, answers out.
+
+    import foveal as fv
+    faces = fv.vision.Detector("face").detect("photo.jpg")
+"""
+
+from foveal import errors, image, ops, plugins, vision, zoo
+from foveal._core import Model, TensorInfo, __version__
+from foveal.errors import (
+    ArgumentError,
+    DeviceLost,
+    FovealError,
+    FrameError,
+    IOFailure,
+    ModelError,
+    NotFoundError,
+    OutOfMemory,
+    PluginError,
+    ShapeError,
+    SpecError,
+    UnsupportedOpError,
+)
+from foveal.frame import Frame
+from foveal.graph import Graph
+from foveal.hookspecs import hookimpl
+from foveal.loader import load
+from foveal.session import Session
+
+__all__ = [
+    "ArgumentError",
+    "DeviceLost",
+    "FovealError",
+    "Frame",
+    "FrameError",
+    "Graph",
+    "IOFailure",
+    "Model",
+    "ModelError",
+    "NotFoundError",
+    "OutOfMemory",
+    "PluginError",
+    "Session",
+    "ShapeError",
+    "SpecError",
+    "TensorInfo",
+    "UnsupportedOpError",
+    "__version__",
+    "errors",
+    "hookimpl",
+    "image",
+    "load",
+    "ops",
+    "plugins",
+    "vision",
+    "zoo",
+]

@@ -1,0 +1,168 @@
+"""Sessions: a model prepared for devices and shapes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foveal import _core, plugins
+from foveal.errors import ArgumentError, NotFoundError, ShapeError
+
+Array = NDArray[Any]
+
+
+class Session:
+    """Runs a model.
+
+    Args:
+        model: a ``foveal.Model`` (see ``foveal.load``).
+        device: ``"auto"``, a device name or names in order of preference (``["template", "cpu"]``).
+            Nodes the first device cannot run go to the next; what none of them runs is an error.
+        threads: 0 chooses (at most 4).
+        fuse: ``False`` runs every operator by itself: slow, for finding faults.
+        profile: record events for :meth:`profile`.
+
+    Raises:
+        UnsupportedOpError: no given device runs some node; the message says which and why.
+        NotFoundError: no such device. PluginError: the device is not usable here.
+
+    A session may be shared between threads; their runs then take turns.
+    """
+
+    def __init__(
+        self,
+        model: _core.Model,
+        device: str | Sequence[str] = "auto",
+        threads: int = 0,
+        *,
+        fuse: bool = True,
+        profile: bool = False,
+    ) -> None:
+        if not isinstance(model, _core.Model):
+            raise ArgumentError(
+                f"Session: expected a foveal.Model, got {type(model).__name__}",
+                hint="foveal.load(path) makes one",
+            )
+        plugins.discover()
+        devices = device if isinstance(device, str) else ",".join(device)
+        self.model = model
+        self.inputs: list[_core.TensorInfo] = model.inputs
+        self.outputs: list[_core.TensorInfo] = model.outputs
+        self._inputs = {t.name: i for i, t in enumerate(self.inputs)}
+        self._core = _core.Session(model, devices, int(threads), fuse, profile)
+
+    def _index(self, name: str) -> int:
+        index = self._inputs.get(name)
+        if index is None:
+            raise NotFoundError(
+                f"run: the model has no input '{name}'; it has: {', '.join(self._inputs)}",
+                op="run",
+            )
+        return index
+
+    def resize(self, name: str, shape: Sequence[int]) -> None:
+        """Sets the shape of an input. Views taken before no longer belong to the session.
+
+        Raises:
+            ShapeError: the model does not allow this shape.
+        """
+        self._core.resize(self._index(name), [int(d) for d in shape])
+
+    def input_view(self, name: str, shape: Sequence[int] | None = None) -> Array:
+        """The session's own input memory, to be written in place before ``run()``."""
+        if shape is not None:
+            self.resize(name, shape)
+        view: Array = self._core.input(self._index(name))
+        return view
+
+    def output_view(self, name: str) -> Array:
+        """The session's own output memory: overwritten by the next run."""
+        for i, t in enumerate(self.outputs):
+            if t.name == name:
+                view: Array = self._core.output(i)
+                return view
+        raise NotFoundError(
+            f"the model has no output '{name}'; it has: {', '.join(t.name for t in self.outputs)}"
+        )
+
+    def run(self, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
+        """Runs the model once.
+
+        Args:
+            inputs: name → numpy array, or anything with ``__dlpack__`` or ``__array__``, of exactly
+                the input's dtype. ``None`` runs on what was written through :meth:`input_view`.
+
+        Returns:
+            name → new numpy array, for every output.
+
+        Raises:
+            NotFoundError: unknown input name. ArgumentError: missing input or wrong dtype.
+            ShapeError: a shape the model does not allow.
+        """
+        if inputs is not None:
+            arrays = self._check(inputs)
+            for index, array in arrays:
+                self._core.resize(index, list(array.shape))
+            for index, array in arrays:
+                np.copyto(self._core.input(index), array, casting="no")
+        self._core.run()
+        return {t.name: self._core.output(i).copy() for i, t in enumerate(self.outputs)}
+
+    def __call__(self, inputs: Mapping[str, Any]) -> dict[str, Array]:
+        return self.run(inputs)
+
+    def _check(self, inputs: Mapping[str, Any]) -> list[tuple[int, Array]]:
+        arrays: list[tuple[int, Array]] = []
+        for name, value in inputs.items():
+            index = self._index(name)
+            info = self.inputs[index]
+            array = _as_array(name, value)
+            wanted = "uint16" if info.dtype == "bfloat16" else info.dtype
+            if array.dtype.name != wanted:
+                raise ArgumentError(
+                    f"run: input '{name}' expects dtype {wanted}, got {array.dtype}",
+                    op="run",
+                    hint=f"convert it: array.astype('{wanted}')",
+                )
+            if array.ndim != len(info.shape):
+                raise ShapeError(
+                    f"run: input '{name}' expects shape {_shape(info.shape)}, "
+                    f"got {_shape(array.shape)}",
+                    op="run",
+                )
+            arrays.append((index, array))
+        missing = [t.name for t in self.inputs if t.name not in inputs]
+        if missing:
+            raise ArgumentError(f"run: missing input {', '.join(map(repr, missing))}", op="run")
+        return arrays
+
+    def explain(self) -> dict[str, Any]:
+        """Where every node runs, why, in which layout and at what cost; and the memory plan."""
+        explained: dict[str, Any] = json.loads(self._core.explain())
+        return explained
+
+    def profile(self, path: str | PathLike[str]) -> None:
+        """Writes what ``profile=True`` recorded as a Chrome trace (opens in Perfetto)."""
+        self._core.profile(fspath(path))
+
+
+def _shape(shape: Sequence[Any]) -> str:
+    return "[" + ", ".join("?" if d == -1 else str(d) for d in shape) + "]"
+
+
+def _as_array(name: str, value: Any) -> Array:
+    if isinstance(value, np.ndarray):
+        return value
+    try:
+        if hasattr(value, "__dlpack__"):
+            return np.from_dlpack(value)
+        return np.asarray(value)
+    except (TypeError, ValueError, BufferError, RuntimeError) as e:
+        raise ArgumentError(
+            f"run: input '{name}' of type {type(value).__name__} is not an array: {e}", op="run"
+        ) from e

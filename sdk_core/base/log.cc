@@ -1,0 +1,35 @@
+#include "base/log.h"
+
+#include <cstdio>
+#include <mutex>
+
+namespace foveal {
+namespace {
+struct Log {
+  std::mutex mutex;
+  fv_log_level level = FV_LOG_WARNING;
+  LogSink sink = nullptr;
+  void* ctx = nullptr;
+};
+Log& state() {
+  static Log* log = new Log;  // leaked: worker threads may log during exit
+  return *log;
+}
+}  // namespace
+
+void set_log(fv_log_level level, LogSink sink, void* ctx) {
+  std::lock_guard lock(state().mutex);
+  state().level = level;
+  state().sink = sink;
+  state().ctx = ctx;
+}
+
+void log(fv_log_level level, const char* message) {
+  static const char* const names[] = {"debug", "info", "warning", "error"};
+  std::lock_guard lock(state().mutex);
+  if (level < state().level) return;
+  if (state().sink) return state().sink(state().ctx, level, message);
+  std::fprintf(stderr, "foveal %s: %s\n", names[level < 0 || level > 3 ? 3 : level], message);
+}
+
+}  // namespace foveal

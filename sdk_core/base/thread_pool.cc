@@ -1,0 +1,133 @@
+#include "base/thread_pool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#define FV_PAUSE() _mm_pause()
+#elif defined(__aarch64__)
+#define FV_PAUSE() asm volatile("yield")
+#else
+#define FV_PAUSE() ((void)0)
+#endif
+
+namespace foveal {
+namespace {
+
+constexpr int kMaxWorkers = 63;
+// How long an idle worker looks for work before it sleeps: longer than the gap between two
+// operators of one run, much shorter than a frame.
+constexpr int kSpins = 4000;
+
+class Workers {
+ public:
+  // Never destroyed: threads may outlive static destruction order (and fork-free unload is not
+  // supported on any platform we ship), so the object is leaked on purpose.
+  static Workers& get() {
+    static Workers* workers = new Workers;
+    return *workers;
+  }
+
+  void reserve(int count) {
+    std::lock_guard lock(start_mutex_);
+    count = std::min(count, kMaxWorkers);
+    while (static_cast<int>(started_.load()) < count) {
+      const int id = started_.load() + 1;
+      std::thread([this, id] { loop(id); }).detach();
+      started_.store(id);
+    }
+  }
+
+  void run(int helpers, int64_t tasks, fv_task task, void* ctx) {
+    if (!busy_.try_lock()) {
+      for (int64_t i = 0; i < tasks; ++i) task(ctx, i, 0);
+      return;
+    }
+    helpers = std::min(helpers, started_.load());
+    task_ = task;
+    ctx_ = ctx;
+    tasks_ = tasks;
+    next_.store(0, std::memory_order_relaxed);
+    active_.store(helpers, std::memory_order_relaxed);
+    // One word tells workers that there is a new call and who takes part in it: a worker that is
+    // late for a call it has no part in must not mistake itself for part of the next.
+    call_.store(((call_.load(std::memory_order_relaxed) >> 8) + 1) << 8 | helpers);
+    // Sleepers are counted before they look at call_ for the last time, so none is missed.
+    if (sleeping_.load() > 0) {
+      { std::lock_guard lock(mutex_); }
+      wake_.notify_all();
+    }
+    drain(0);
+    // Waiting for every helper, late starters included, keeps ctx alive for exactly this call.
+    for (int spins = 0; active_.load(std::memory_order_acquire) > 0;) {
+      if (++spins < 1 << 14)
+        FV_PAUSE();
+      else
+        std::this_thread::yield();
+    }
+    busy_.unlock();
+  }
+
+ private:
+  void drain(int worker) {
+    for (;;) {
+      const int64_t i = next_.fetch_add(1, std::memory_order_relaxed);
+      if (i >= tasks_) return;
+      task_(ctx_, i, worker);
+    }
+  }
+
+  void loop(int id) {
+    uint64_t seen = 0;
+    for (;;) {
+      for (int spins = 0; call_.load(std::memory_order_acquire) == seen; ++spins) {
+        if (spins < kSpins) {
+          FV_PAUSE();
+          continue;
+        }
+        std::unique_lock lock(mutex_);
+        sleeping_.fetch_add(1);
+        wake_.wait(lock, [&] { return call_.load() != seen; });
+        sleeping_.fetch_sub(1);
+      }
+      seen = call_.load(std::memory_order_acquire);
+      if (id <= static_cast<int>(seen & 0xff)) {
+        drain(id);
+        active_.fetch_sub(1, std::memory_order_release);
+      }
+    }
+  }
+
+  std::mutex start_mutex_, busy_, mutex_;
+  std::condition_variable wake_;
+  std::atomic<int> started_{0}, sleeping_{0}, active_{0};
+  std::atomic<uint64_t> call_{0};  // number of the call << 8 | helpers taking part
+  std::atomic<int64_t> next_{0};
+  fv_task task_ = nullptr;
+  void* ctx_ = nullptr;
+  int64_t tasks_ = 0;
+};
+
+}  // namespace
+
+int32_t default_threads() {
+  return std::clamp(static_cast<int32_t>(std::thread::hardware_concurrency()), 1, 4);
+}
+
+void reserve_workers(int32_t threads) { Workers::get().reserve(threads - 1); }
+
+void parallel_for(const fv_pool* pool, int64_t tasks, fv_task task, void* ctx) {
+  const int64_t threads = pool ? std::min<int64_t>(pool->threads, tasks) : 1;
+  if (threads <= 1) {
+    for (int64_t i = 0; i < tasks; ++i) task(ctx, i, 0);
+    return;
+  }
+  Workers::get().run(static_cast<int>(threads - 1), tasks, task, ctx);
+}
+
+}  // namespace foveal

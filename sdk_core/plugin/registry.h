@@ -1,0 +1,49 @@
+// All plugins of the process: where they are looked for, which wins, which failed and why.
+#ifndef FOVEAL_PLUGIN_REGISTRY_H_
+#define FOVEAL_PLUGIN_REGISTRY_H_
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "plugin/library.h"
+
+namespace foveal {
+
+class Registry {
+ public:
+  static Registry& get();
+
+  // A file, or a folder to be searched for [lib]foveal_plugin_<name> libraries. Opened lazily.
+  Status add(const std::string& path);
+  Status add_static(fv_plugin_entry entry);
+  Status remove(const std::string& name);
+
+  struct Device {
+    std::shared_ptr<Library> library;
+    int index;
+  };
+  // "cpu", "template,cpu", or ""/"auto": every usable device, best score first.
+  // A name that does not exist, or is unusable here, is an error with the reason and the choices.
+  Result<std::vector<Device>> find(const std::string& devices);
+
+  std::string json();
+
+ private:
+  struct Entry {
+    std::string path;  // "" for a static table
+    std::shared_ptr<Library> library;
+    std::string error;      // why it is not open
+    std::string shadowed;   // why another one of the same name wins
+    bool tried = false;
+  };
+  void open_all();  // with mutex_ held
+  void add_file(const std::string& path);
+
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+  bool searched_environment_ = false;
+};
+
+}  // namespace foveal
+#endif  // FOVEAL_PLUGIN_REGISTRY_H_

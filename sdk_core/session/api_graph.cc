@@ -1,0 +1,263 @@
+// foveal.h: graphs under construction and inspection.
+#include "foveal/foveal.h"
+#include "graph/infer.h"
+#include "graph/model_file.h"
+#include "graph/ops_json.h"
+#include "graph/verify.h"
+#include "plugin/host.h"
+#include "session/model.h"
+
+using namespace foveal;
+
+struct fv_graph {
+  Graph graph;
+};
+
+namespace {
+
+Status invalid(std::string message) { return Status(FV_INVALID_ARGUMENT, std::move(message)); }
+
+Result<TensorType> make_type(const char* name, fv_dtype dtype, int32_t rank, const int64_t* dims) {
+  const std::string where = std::string("value '") + (name ? name : "") + "'";
+  if (!dtype_size(dtype)) return invalid(where + format(": unknown dtype %d", dtype));
+  if (rank < 0 || rank > FV_MAX_RANK)
+    return shape_error(where + format(": rank is %d, expected 0 to %d", rank, FV_MAX_RANK));
+  for (int32_t i = 0; i < rank; ++i)
+    if (dims[i] < kUnknown)
+      return shape_error(where + format(": dimension %d is %lld, expected -1 or more", i,
+                                        static_cast<long long>(dims[i])));
+  return TensorType{dtype, Dims(dims, dims + rank)};
+}
+
+Result<Attrs> make_attrs(const fv_named_attr* attrs, size_t count) {
+  Attrs out;
+  for (size_t i = 0; i < count; ++i) {
+    const fv_attr& a = attrs[i].attr;
+    Attr attr{attrs[i].name, int64_t{0}};
+    switch (a.type) {
+      case FV_ATTR_INT: attr.value = a.ints[0]; break;
+      case FV_ATTR_FLOAT: attr.value = a.floats[0]; break;
+      case FV_ATTR_STRING: attr.value = std::string(a.string, a.count); break;
+      case FV_ATTR_INTS: attr.value = Ints(a.ints, a.ints + a.count); break;
+      case FV_ATTR_FLOATS: attr.value = Floats(a.floats, a.floats + a.count); break;
+      default:
+        return invalid(format("attribute '%s': unknown type %d", attrs[i].name, a.type));
+    }
+    out.push_back(std::move(attr));
+  }
+  return out;
+}
+
+void describe(const TensorType& type, const char* name, fv_tensor* out) {
+  fv_tensor t{};
+  t.abi = out->abi;
+  t.name = name;
+  t.dtype = type.dtype;
+  t.rank = type.rank();
+  for (int d = 0; d < t.rank; ++d) t.dims[d] = type.dims[static_cast<size_t>(d)];
+  t.layout = kPlain;
+  *out = t;
+}
+
+Status check_values(const Graph& g, const int32_t* values, size_t count, int32_t lowest,
+                    const char* what) {
+  for (size_t i = 0; i < count; ++i)
+    if (values[i] < lowest || values[i] >= static_cast<int32_t>(g.values.size()))
+      return invalid(format("%s %zu is value %d, expected %d to %zu", what, i, values[i], lowest,
+                            g.values.size() - 1));
+  return ok();
+}
+
+class OneNode final : public InferContext {
+ public:
+  OneNode(const fv_tensor* in, size_t count, fv_tensor* out, size_t outputs)
+      : out_(out), outputs_(outputs) {
+    for (size_t i = 0; i < count; ++i) {
+      has_.push_back(in[i].rank >= 0);
+      types_.push_back({in[i].dtype, Dims(in[i].dims, in[i].dims + std::max(in[i].rank, 0))});
+    }
+  }
+  int inputs() const override { return static_cast<int>(has_.size()); }
+  int outputs() const override { return static_cast<int>(outputs_); }
+  bool has(int i) const override { return i < inputs() && has_[static_cast<size_t>(i)]; }
+  const TensorType& in(int i) const override { return types_[static_cast<size_t>(i)]; }
+  void out(int i, TensorType type) override {
+    if (static_cast<size_t>(i) < outputs_) describe(type, "", &out_[i]);
+  }
+
+ private:
+  std::vector<bool> has_;
+  std::vector<TensorType> types_;
+  fv_tensor* out_;
+  size_t outputs_;
+};
+
+}  // namespace
+
+extern "C" {
+
+fv_status* fv_graph_new(fv_graph** out) {
+  *out = new fv_graph;
+  return nullptr;
+}
+void fv_graph_free(fv_graph* g) { delete g; }
+
+fv_status* fv_graph_add_value(fv_graph* g, const char* name, fv_dtype dtype, int32_t rank,
+                              const int64_t* dims, const char* const* dim_names,
+                              int32_t* out_value) {
+  auto type = make_type(name, dtype, rank, dims);
+  if (!type.ok()) return type.status().release();
+  std::vector<std::string> names;
+  for (int32_t i = 0; dim_names && i < rank; ++i)
+    names.emplace_back(dim_names[i] ? dim_names[i] : "");
+  *out_value = g->graph.add_value(name, type.take(), std::move(names));
+  return nullptr;
+}
+
+fv_status* fv_graph_add_constant(fv_graph* g, const char* name, fv_dtype dtype, int32_t rank,
+                                 const int64_t* dims, const void* data, int32_t* out_value) {
+  auto type = make_type(name, dtype, rank, dims);
+  if (!type.ok()) return type.status().release();
+  const int64_t bytes = storage_bytes(type.value(), kPlain);
+  if (bytes < 0)
+    return shape_error(std::string("constant '") + name + "': shape " +
+                       to_string(type.value().dims) + " is not concrete")
+        .release();
+  Constant constant = Constant::copy_of(data, static_cast<uint64_t>(bytes));
+  if (!constant)
+    return Status(FV_OUT_OF_MEMORY, format("no memory for constant '%s' of %lld bytes", name,
+                                           static_cast<long long>(bytes)))
+        .release();
+  *out_value = g->graph.add_constant(name, type.take(), std::move(constant));
+  return nullptr;
+}
+
+fv_status* fv_graph_add_node(fv_graph* g, const char* op, const char* name, const int32_t* inputs,
+                             size_t input_count, const int32_t* outputs, size_t output_count,
+                             const fv_named_attr* attrs, size_t attr_count) {
+  if (Status s = check_values(g->graph, inputs, input_count, -1, "input"); !s.ok())
+    return s.release();
+  if (Status s = check_values(g->graph, outputs, output_count, 0, "output"); !s.ok())
+    return s.release();
+  auto made = make_attrs(attrs, attr_count);
+  if (!made.ok()) return std::move(made.status()).within(op).release();
+  g->graph.add_node(op, name, std::vector<int>(inputs, inputs + input_count),
+                    std::vector<int>(outputs, outputs + output_count), made.take());
+  return nullptr;
+}
+
+fv_status* fv_graph_set_io(fv_graph* g, const int32_t* inputs, size_t input_count,
+                           const int32_t* outputs, size_t output_count) {
+  if (Status s = check_values(g->graph, inputs, input_count, 0, "graph input"); !s.ok())
+    return s.release();
+  if (Status s = check_values(g->graph, outputs, output_count, 0, "graph output"); !s.ok())
+    return s.release();
+  g->graph.inputs.assign(inputs, inputs + input_count);
+  g->graph.outputs.assign(outputs, outputs + output_count);
+  return nullptr;
+}
+
+fv_status* fv_graph_set_meta(fv_graph* g, const char* key, const char* value) {
+  g->graph.meta[key] = value;
+  return nullptr;
+}
+
+fv_status* fv_graph_verify(fv_graph* g) { return verify(g->graph).release(); }
+
+fv_status* fv_graph_value(const fv_graph* g, int32_t v, fv_tensor* out) {
+  if (Status s = check_values(g->graph, &v, 1, 0, "argument"); !s.ok()) return s.release();
+  describe(g->graph.type(v), g->graph.value(v).name.c_str(), out);
+  return nullptr;
+}
+
+fv_status* fv_graph_save(fv_graph* g, const char* path) {
+  if (Status s = verify(g->graph); !s.ok()) return s.release();
+  return save_model_file(g->graph, path).release();
+}
+
+fv_status* fv_graph_to_model(fv_graph* g, fv_model** out) {
+  if (Status s = verify(g->graph); !s.ok()) return s.release();
+  auto* model = new fv_model;
+  model->graph = g->graph;
+  *out = model;
+  return nullptr;
+}
+
+fv_status* fv_graph_from_model(const fv_model* model, fv_graph** out) {
+  *out = new fv_graph{model->graph};
+  return nullptr;
+}
+
+int32_t fv_graph_values(const fv_graph* g) { return static_cast<int32_t>(g->graph.values.size()); }
+int32_t fv_graph_nodes(const fv_graph* g) { return static_cast<int32_t>(g->graph.nodes.size()); }
+const void* fv_graph_constant(const fv_graph* g, int32_t v) {
+  return g->graph.value(v).constant.data;
+}
+const char* fv_graph_node_op(const fv_graph* g, int32_t i) {
+  return g->graph.nodes[static_cast<size_t>(i)].op.c_str();
+}
+const char* fv_graph_node_name(const fv_graph* g, int32_t i) {
+  return g->graph.nodes[static_cast<size_t>(i)].name.c_str();
+}
+size_t fv_graph_node_inputs(const fv_graph* g, int32_t i) {
+  return g->graph.nodes[static_cast<size_t>(i)].inputs.size();
+}
+int32_t fv_graph_node_input(const fv_graph* g, int32_t i, size_t k) {
+  return g->graph.nodes[static_cast<size_t>(i)].inputs[k];
+}
+size_t fv_graph_node_outputs(const fv_graph* g, int32_t i) {
+  return g->graph.nodes[static_cast<size_t>(i)].outputs.size();
+}
+int32_t fv_graph_node_output(const fv_graph* g, int32_t i, size_t k) {
+  return g->graph.nodes[static_cast<size_t>(i)].outputs[k];
+}
+size_t fv_graph_node_attrs(const fv_graph* g, int32_t i) {
+  return g->graph.nodes[static_cast<size_t>(i)].attrs.size();
+}
+fv_status* fv_graph_node_attr(const fv_graph* g, int32_t i, size_t k, fv_named_attr* out) {
+  const Attrs& attrs = g->graph.nodes[static_cast<size_t>(i)].attrs;
+  if (k >= attrs.size())
+    return invalid(format("attribute %zu, expected less than %zu", k, attrs.size())).release();
+  *out = {attrs[k].name.c_str(), attr_view(attrs[k].value)};
+  return nullptr;
+}
+double fv_graph_node_macs(const fv_graph* g, int32_t i) {
+  const Node& node = g->graph.nodes[static_cast<size_t>(i)];
+  const OpDef* def = op_table().find(node.op);
+  std::vector<TensorType> in, out;
+  for (int v : node.inputs) {
+    in.push_back(v < 0 ? TensorType{} : g->graph.type(v));
+    if (!is_concrete(in.back().dims)) return -1;
+  }
+  for (int v : node.outputs) {
+    out.push_back(g->graph.type(v));
+    if (!is_concrete(out.back().dims)) return -1;
+  }
+  return def ? def->macs(node.attrs, in, out) : -1;
+}
+
+fv_status* fv_op_infer(const char* op, const fv_tensor* inputs, size_t input_count,
+                       const fv_named_attr* attrs, size_t attr_count, fv_tensor* out,
+                       size_t output_count) {
+  const OpDef* def = op_table().find(op);
+  if (!def)
+    return Status(FV_UNSUPPORTED_OP, std::string("no operator named '") + op + "'",
+                  "see fv_ops_json for all of them", op)
+        .release();
+  auto made = make_attrs(attrs, attr_count);
+  if (!made.ok()) return std::move(made.status()).within(op).for_op(op).release();
+  std::vector<bool> present;
+  for (size_t i = 0; i < input_count; ++i) present.push_back(inputs[i].rank >= 0);
+  Attrs full = made.take();
+  if (Status s = check_node_form(*def, full, present, output_count); !s.ok())
+    return std::move(s).within(op).for_op(op).release();
+  OneNode context(inputs, input_count, out, output_count);
+  return def->infer(full, context).within(op).for_op(op).release();
+}
+
+const char* fv_ops_json(void) {
+  static const std::string text = ops_json();
+  return text.c_str();
+}
+
+}  // extern "C"

@@ -1,0 +1,36 @@
+// A loaded model: a verified graph, its weights, and what backends derived from them.
+#ifndef FOVEAL_SESSION_MODEL_H_
+#define FOVEAL_SESSION_MODEL_H_
+
+#include <atomic>
+
+#include "graph/graph.h"
+#include "plugin/view.h"
+
+// Reference-counted by C callers and by sessions.
+struct fv_model {
+  foveal::Graph graph;          // immutable once loaded
+  foveal::PackedCache packed;   // shared by all sessions
+  std::atomic<int> references{1};
+};
+
+namespace foveal {
+
+class ModelRef {
+ public:
+  explicit ModelRef(fv_model* model) : model_(model) { model_->references.fetch_add(1); }
+  ~ModelRef() { release(model_); }
+  ModelRef(const ModelRef&) = delete;
+  ModelRef& operator=(const ModelRef&) = delete;
+  fv_model* operator->() const { return model_; }
+  fv_model* get() const { return model_; }
+  static void release(fv_model* model) {
+    if (model && model->references.fetch_sub(1) == 1) delete model;
+  }
+
+ private:
+  fv_model* model_;
+};
+
+}  // namespace foveal
+#endif  // FOVEAL_SESSION_MODEL_H_

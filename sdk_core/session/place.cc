@@ -1,0 +1,117 @@
+#include "session/place.h"
+
+#include <algorithm>
+#include <map>
+
+#include "graph/decompose.h"
+#include "graph/fuse.h"
+#include "session/layout.h"
+
+namespace foveal {
+namespace {
+
+bool is_view(const Node& node) {
+  const OpDef* def = op_table().find(node.op);
+  return def && (def->traits & kView);
+}
+
+// The first backend that runs the node, with the refusals of those before it.
+Placed choose(const Graph& graph, const Node& node, const Backends& backends) {
+  Placed placed;
+  if (is_view(node)) return placed;
+  const fv_node view = make_view(graph, node, {});
+  for (size_t b = 0; b < backends.size(); ++b) {
+    placed.support = backends[b]->supports(view);
+    if (placed.support.supported) {
+      placed.backend = static_cast<int>(b);
+      return placed;
+    }
+    if (!placed.refusals.empty()) placed.refusals += "; ";
+    placed.refusals += std::string(backends[b]->device().name) + ": " + placed.support.reason;
+  }
+  return placed;
+}
+
+// A device with its own memory pays for every crossing, so a run of a few cheap nodes between two
+// runs on another device goes where its neighbours are, if that device can do all of it.
+constexpr double kIslandMacs = 1e6;
+
+void join_islands(PlacedGraph& g, const Backends& backends) {
+  const size_t n = g.graph.nodes.size();
+  for (size_t begin = 0; begin < n;) {
+    size_t end = begin + 1;
+    const int own = g.placed[begin].backend;
+    while (end < n && (g.placed[end].backend == own || g.placed[end].backend == kCore)) ++end;
+    const int before = begin > 0 ? g.placed[begin - 1].backend : kCore;
+    const int after = end < n ? g.placed[end].backend : before;
+    if (own >= 0 && before >= 0 && before == after && before != own &&
+        !backends[static_cast<size_t>(own)]->host_memory()) {
+      const Backend& other = *backends[static_cast<size_t>(before)];
+      double macs = 0;
+      bool all = true;
+      for (size_t i = begin; i < end && all; ++i) {
+        const Node& node = g.graph.nodes[i];
+        std::vector<TensorType> in, out;
+        for (int v : node.inputs) in.push_back(v < 0 ? TensorType{} : g.graph.type(v));
+        for (int v : node.outputs) out.push_back(g.graph.type(v));
+        macs += op_table().find(node.op)->macs(node.attrs, in, out);
+        all = macs < kIslandMacs &&
+              (g.placed[i].backend == kCore || other.supports(make_view(g.graph, node, {})).supported);
+      }
+      for (size_t i = begin; i < end && all; ++i) {
+        if (g.placed[i].backend == kCore) continue;
+        g.placed[i].backend = before;
+        g.placed[i].refusals = "small island: joined its neighbours";
+      }
+    }
+    begin = end;
+  }
+}
+
+}  // namespace
+
+Result<PlacedGraph> place(Graph graph, const Backends& backends, bool fuse) {
+  PlacedGraph g;
+  FV_TRY(decompose(graph, [&](const Graph& current, int node) {
+    const Node& n = current.nodes[static_cast<size_t>(node)];
+    return is_view(n) || choose(current, n, backends).backend >= 0;
+  }));
+  g.graph = std::move(graph);
+  std::string missing;
+  for (const Node& node : g.graph.nodes) {
+    g.placed.push_back(choose(g.graph, node, backends));
+    if (g.placed.back().backend == kCore && !is_view(node))
+      missing += "\n  " + node.op + " '" + node.name + "': " + g.placed.back().refusals;
+  }
+  if (!missing.empty())
+    return Status(FV_UNSUPPORTED_OP, "no device given runs these nodes:" + missing,
+                  "add a device that does (devices are tried in order, e.g. \"template,cpu\")");
+  join_islands(g, backends);
+
+  if (fuse) {
+    // Nodes move and merge while fusing, so places are kept by the value a node produces.
+    std::map<int, Placed> by_output;
+    for (size_t i = 0; i < g.graph.nodes.size(); ++i)
+      by_output[g.graph.nodes[i].outputs[0]] = g.placed[i];
+    FV_TRY(fuse_posts(g.graph, [&](const Graph& current, const Node& node, const Node& post,
+                                   int chain_input) {
+      const int last = node.outputs[0];
+      const int a = by_output[last].backend;
+      if (a < 0 || a != by_output[post.outputs[0]].backend) return false;
+      const fv_node first = make_view(current, node, {});
+      const fv_node second = make_view(current, post, {});
+      return backends[static_cast<size_t>(a)]->fuses(first, second, chain_input);
+    }));
+    g.placed.clear();
+    for (const Node& node : g.graph.nodes) {
+      Placed p = by_output[node.outputs[0]];
+      if (p.backend >= 0)
+        p.support = backends[static_cast<size_t>(p.backend)]->supports(make_view(g.graph, node, {}));
+      g.placed.push_back(std::move(p));
+    }
+  }
+  FV_TRY(choose_layouts(g, backends));
+  return g;
+}
+
+}  // namespace foveal
