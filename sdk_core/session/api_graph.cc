@@ -19,7 +19,8 @@ Status invalid(std::string message) { return Status(FV_INVALID_ARGUMENT, std::mo
 
 Result<TensorType> make_type(const char* name, fv_dtype dtype, int32_t rank, const int64_t* dims) {
   const std::string where = std::string("value '") + (name ? name : "") + "'";
-  if (!dtype_size(dtype)) return invalid(where + format(": unknown dtype %d", dtype));
+  // 0 = not declared: verify fills it in.
+  if (dtype && !dtype_size(dtype)) return invalid(where + format(": unknown dtype %d", dtype));
   if (rank < 0 || rank > FV_MAX_RANK)
     return shape_error(where + format(": rank is %d, expected 0 to %d", rank, FV_MAX_RANK));
   for (int32_t i = 0; i < rank; ++i)
@@ -67,30 +68,6 @@ Status check_values(const Graph& g, const int32_t* values, size_t count, int32_t
                             g.values.size() - 1));
   return ok();
 }
-
-class OneNode final : public InferContext {
- public:
-  OneNode(const fv_tensor* in, size_t count, fv_tensor* out, size_t outputs)
-      : out_(out), outputs_(outputs) {
-    for (size_t i = 0; i < count; ++i) {
-      has_.push_back(in[i].rank >= 0);
-      types_.push_back({in[i].dtype, Dims(in[i].dims, in[i].dims + std::max(in[i].rank, 0))});
-    }
-  }
-  int inputs() const override { return static_cast<int>(has_.size()); }
-  int outputs() const override { return static_cast<int>(outputs_); }
-  bool has(int i) const override { return i < inputs() && has_[static_cast<size_t>(i)]; }
-  const TensorType& in(int i) const override { return types_[static_cast<size_t>(i)]; }
-  void out(int i, TensorType type) override {
-    if (static_cast<size_t>(i) < outputs_) describe(type, "", &out_[i]);
-  }
-
- private:
-  std::vector<bool> has_;
-  std::vector<TensorType> types_;
-  fv_tensor* out_;
-  size_t outputs_;
-};
 
 }  // namespace
 
@@ -239,20 +216,25 @@ double fv_graph_node_macs(const fv_graph* g, int32_t i) {
 fv_status* fv_op_infer(const char* op, const fv_tensor* inputs, size_t input_count,
                        const fv_named_attr* attrs, size_t attr_count, fv_tensor* out,
                        size_t output_count) {
-  const OpDef* def = op_table().find(op);
-  if (!def)
-    return Status(FV_UNSUPPORTED_OP, std::string("no operator named '") + op + "'",
-                  "see fv_ops_json for all of them", op)
-        .release();
   auto made = make_attrs(attrs, attr_count);
   if (!made.ok()) return std::move(made.status()).within(op).for_op(op).release();
-  std::vector<bool> present;
-  for (size_t i = 0; i < input_count; ++i) present.push_back(inputs[i].rank >= 0);
   Attrs full = made.take();
-  if (Status s = check_node_form(*def, full, present, output_count); !s.ok())
-    return std::move(s).within(op).for_op(op).release();
-  OneNode context(inputs, input_count, out, output_count);
-  return def->infer(full, context).within(op).for_op(op).release();
+  std::vector<TensorType> types;
+  std::vector<const TensorType*> present;
+  types.reserve(input_count);  // pointers into it
+  for (size_t i = 0; i < input_count; ++i) {
+    const fv_tensor& t = inputs[i];
+    if (t.rank > FV_MAX_RANK)
+      return shape_error(format("%s: input %zu has rank %d, expected 0 to %d", op, i, t.rank,
+                                FV_MAX_RANK))
+          .release();
+    types.push_back({t.dtype, Dims(t.dims, t.dims + std::max(t.rank, 0))});
+    present.push_back(t.rank < 0 ? nullptr : &types.back());
+  }
+  auto results = infer_op(op, full, present, output_count);
+  if (!results.ok()) return std::move(results.status()).for_op(op).release();
+  for (size_t i = 0; i < output_count; ++i) describe(results.value()[i], "", &out[i]);
+  return nullptr;
 }
 
 const char* fv_ops_json(void) {

@@ -72,20 +72,16 @@ void join_islands(PlacedGraph& g, const Backends& backends) {
 
 Result<PlacedGraph> place(Graph graph, const Backends& backends, bool fuse) {
   PlacedGraph g;
-  FV_TRY(decompose(graph, [&](const Graph& current, int node) {
+  const auto runs = [&](const Graph& current, int node) {
     const Node& n = current.nodes[static_cast<size_t>(node)];
     return is_view(n) || choose(current, n, backends).backend >= 0;
-  }));
+  };
+  const auto why = [&](const Graph& current, int node) {
+    return choose(current, current.nodes[static_cast<size_t>(node)], backends).refusals;
+  };
+  FV_TRY(decompose(graph, runs, why));
   g.graph = std::move(graph);
-  std::string missing;
-  for (const Node& node : g.graph.nodes) {
-    g.placed.push_back(choose(g.graph, node, backends));
-    if (g.placed.back().backend == kCore && !is_view(node))
-      missing += "\n  " + node.op + " '" + node.name + "': " + g.placed.back().refusals;
-  }
-  if (!missing.empty())
-    return Status(FV_UNSUPPORTED_OP, "no device given runs these nodes:" + missing,
-                  "add a device that does (devices are tried in order, e.g. \"template,cpu\")");
+  for (const Node& node : g.graph.nodes) g.placed.push_back(choose(g.graph, node, backends));
   join_islands(g, backends);
 
   if (fuse) {
@@ -93,15 +89,14 @@ Result<PlacedGraph> place(Graph graph, const Backends& backends, bool fuse) {
     std::map<int, Placed> by_output;
     for (size_t i = 0; i < g.graph.nodes.size(); ++i)
       by_output[g.graph.nodes[i].outputs[0]] = g.placed[i];
-    FV_TRY(fuse_posts(g.graph, [&](const Graph& current, const Node& node, const Node& post,
-                                   int chain_input) {
-      const int last = node.outputs[0];
-      const int a = by_output[last].backend;
-      if (a < 0 || a != by_output[post.outputs[0]].backend) return false;
-      const fv_node first = make_view(current, node, {});
-      const fv_node second = make_view(current, post, {});
-      return backends[static_cast<size_t>(a)]->fuses(first, second, chain_input);
-    }));
+    fuse_posts(g.graph, [&](const Graph& current, int node, int post, int chain_input) {
+      const Node& first = current.nodes[static_cast<size_t>(node)];
+      const Node& second = current.nodes[static_cast<size_t>(post)];
+      const int a = by_output[first.outputs[0]].backend;
+      if (a < 0 || a != by_output[second.outputs[0]].backend) return false;
+      return backends[static_cast<size_t>(a)]->fuses(make_view(current, first, {}),
+                                                     make_view(current, second, {}), chain_input);
+    });
     g.placed.clear();
     for (const Node& node : g.graph.nodes) {
       Placed p = by_output[node.outputs[0]];

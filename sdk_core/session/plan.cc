@@ -346,7 +346,7 @@ class Planner {
 Result<std::unique_ptr<Plan>> make_plan(const PlanRequest& request) {
   auto plan = std::make_unique<Plan>();
   Graph graph = request.model->graph;
-  FV_TRY(infer_shapes(graph, request.input_dims));
+  FV_TRY(infer_graph(graph, request.input_dims));
   FV_ASSIGN(plan->placed, place(std::move(graph), *request.backends, request.fuse));
   Planner planner(*plan, request);
   FV_TRY(planner.run());

@@ -32,7 +32,9 @@ inline const DTypeName& dtype_row(fv_dtype id) {
     if (row.id == id) return row;
   throw py::value_error("unknown element type " + std::to_string(id));
 }
+// "" is 0: not declared.
 inline fv_dtype dtype_id(const std::string& name) {
+  if (name.empty()) return 0;
   for (const DTypeName& row : kDTypeNames)
     if (name == row.name) return row.id;
   throw py::value_error("unknown dtype '" + name + "'");

