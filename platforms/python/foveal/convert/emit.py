@@ -1,0 +1,92 @@
+"""What importers share: adding nodes with constants folded on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from foveal.convert.report import Unsupported
+from foveal.graph import Graph, Value
+from foveal.optimize._evaluate import RULES, evaluate
+from foveal.optimize._fold import FOLD_LIMIT, fold_types
+
+__all__ = ["Emitter", "FOLD_LIMIT", "Unsupported", "same_padding"]
+
+
+def same_padding(size: int, kernel: int, stride: int, dilation: int, upper: bool) -> tuple[int, int]:
+    """Begin and end padding for an output of ceil(size / stride).
+
+    With stride 1 the total does not depend on `size`, which may then be unknown (-1).
+    """
+    reach = (kernel - 1) * dilation + 1
+    if stride == 1:
+        total = reach - 1
+    elif size < 0:
+        raise Unsupported(
+            "SAME padding of an input whose size is not known",
+            "give the input's size with input_shapes (--shape)",
+        )
+    else:
+        total = max((-(-size // stride) - 1) * stride + reach - size, 0)
+    small = total // 2
+    return (small, total - small) if upper else (total - small, small)
+
+
+class Emitter:
+    """Adds nodes to `graph`; a node whose inputs are constants becomes a constant."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.label = ""  # name for the nodes added next
+
+    def const(self, value: Any, dtype: str | None = None) -> Value:
+        return self.graph.constant(np.asarray(value, dtype=dtype), name=f"{self.label}/const")
+
+    def op(self, op: str, *inputs: Value | None, outputs: int = 1, **attrs: Any) -> Any:
+        """The output value, or a list of `outputs` values."""
+        arrays = [None if v is None else v.data for v in inputs]
+        constant = all(v is None or v.data is not None for v in inputs) and any(
+            a is not None for a in arrays
+        )
+        result = self.graph.add(op, inputs, attrs, outputs=outputs, name=self.label)
+        made = result if outputs > 1 else [result]
+        if not constant or op not in RULES or not fold_types(made):
+            return result
+        node = made[0].producer
+        folded = evaluate(op, arrays, node.attr)
+        self.graph.remove([node])
+        if folded is None or len(folded) != outputs:
+            raise Unsupported("its constants do not fit its attributes")
+        values = [self.graph.constant(a, v.name) for a, v in zip(folded, made, strict=True)]
+        return values if outputs > 1 else values[0]
+
+    def alias(self, value: Value) -> Value:
+        """A view of `value` under a name of its own."""
+        node_out = self.graph.add("reshape", [value], {"shape": [0] * value.rank}, name=self.label)
+        return node_out  # type: ignore[no-any-return]
+
+    def ints(self, value: Value | None, what: str) -> list[int]:
+        """The integers of a constant. Raises Unsupported when it is computed at run time."""
+        array = self.array(value, what)
+        if array.size > 1 << 16:
+            raise Unsupported(f"its {what} has {array.size} elements")
+        return [int(i) for i in np.asarray(array).reshape(-1)]
+
+    def array(self, value: Value | None, what: str) -> np.ndarray:
+        if value is None:
+            raise Unsupported(f"it has no {what}")
+        if value.data is None:
+            raise Unsupported(
+                f"its {what} is computed when the model runs",
+                "export with fixed input sizes, or give them with input_shapes (--shape)",
+            )
+        return value.data
+
+    def add_list(self, op: str, values: Sequence[Value]) -> Value:
+        """Left fold of a binary operator."""
+        total = values[0]
+        for v in values[1:]:
+            total = self.op(op, total, v)
+        return total
