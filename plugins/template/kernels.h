@@ -1,6 +1,6 @@
 // What the files of this plugin share.
-#ifndef FOVEAL_PLUGINS_TEMPLATE_KERNELS_H_
-#define FOVEAL_PLUGINS_TEMPLATE_KERNELS_H_
+#ifndef FOVEAL_TEMPLATE_KERNELS_H_
+#define FOVEAL_TEMPLATE_KERNELS_H_
 
 #include "foveal/plugin.hpp"
 
@@ -35,4 +35,4 @@ inline void float32_only(const Node& node, Support& answer) {
 }
 
 }  // namespace foveal::sample
-#endif  // FOVEAL_PLUGINS_TEMPLATE_KERNELS_H_
+#endif  // FOVEAL_TEMPLATE_KERNELS_H_
