@@ -1,0 +1,63 @@
+"""The process that runs cases, so that a plugin that crashes takes down nothing else.
+
+Reads one JSON object from stdin, {"device": .., "ops": [..] | null, "start": n}, and writes one
+JSON object per line to stdout: {"start": i, ...} before a case, the entry behind it, {"end": true}.
+Without a device it writes {"plugins": [...]}, what `foveal plugins` shows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+
+from foveal.conformance.kit import Case, load_tables
+
+
+def jobs(ops: list[str] | None) -> Iterator[tuple[Case, str]]:
+    """Every (case, variant), in an order that is the same in every process."""
+    from foveal.conformance.execute import variants
+
+    for suite in load_tables():
+        if ops is None or suite.op in ops:
+            for case in suite:
+                for variant in variants(case):
+                    yield case, variant
+
+
+def list_plugins() -> list[dict[str, object]]:
+    from foveal import _core
+
+    found: list[dict[str, object]] = json.loads(_core.plugins_json())
+    return found
+
+
+def main() -> None:
+    # The plugin may print: keep our lines to ourselves and send its lines to stderr.
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def say(**what: object) -> None:
+        out.write(json.dumps(what) + "\n")
+        out.flush()
+
+    order = json.load(sys.stdin)
+    if not order["device"]:
+        say(plugins=list_plugins())
+        say(end=True)
+        return
+
+    from foveal.conformance.execute import run_case
+
+    todo = list(jobs(order["ops"]))
+    say(total=len(todo))
+    for i, (case, variant) in enumerate(todo):
+        if i >= order["start"]:
+            say(start=i, suite=case.suite, case=case.id, variant=variant)
+            say(index=i, entry=vars(run_case(case, order["device"], variant)))
+    say(end=True)
+
+
+if __name__ == "__main__":
+    main()
