@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 import foveal as fv
+import foveal.convert
 
 
 @pytest.fixture(scope="session")

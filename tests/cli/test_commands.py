@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 import foveal as fv
+import foveal.convert
 
 FACE = (179, 82, 274, 177)
 
@@ -123,11 +124,17 @@ def test_convert_check(foveal):
     assert "equal within 1e-4" in result.out
 
 
-def test_open_dimensions(foveal):
-    result = foveal("run", "face-center")
+def test_open_dimensions(foveal, tmp_path):
+    """They come from --input-shape, else from the model's pipeline; without either, a clear line."""
+    result = foveal("run", "face-center", "--input-shape", "input.1=1,3,64,96")
+    assert result.code == 0 and "1 x 1 x 16 x 24" in result.out
+    info = foveal("info", "face-center")
+    assert info.code == 0 and "height" in info.out and "multiply-adds" in info.out
+    source, shapes = fv.zoo.get("face-center"), {"input.1": (1, 3, "height", "width")}
+    fv.convert.convert(source, input_shapes=shapes).save(tmp_path / "open.fvm")
+    result = foveal("run", "open.fvm")
     assert result.code == 2 and "open dimensions" in result.err
     assert "--input-shape input.1=1,3,640,640" in result.err
-    assert foveal("run", "face-center", "--input-shape", "input.1=1,3,64,96").code == 0
 
 
 def test_plugins(foveal):

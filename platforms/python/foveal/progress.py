@@ -14,6 +14,7 @@ Step = Callable[[str], AbstractContextManager[None]]
 """A function that shows `text` while its block runs: `with step("fetching face"): ...`"""
 
 _DELAY_S = 0.7  # work shorter than this shows nothing
+_LINE_EVERY_S = 5.0
 _depth = threading.local()
 
 
@@ -51,6 +52,39 @@ def on_terminal(text: str) -> Iterator[None]:
     """`show` when stderr is a terminal, `quiet` otherwise: for library calls."""
     with show(text) if _is_terminal() else quiet(text):
         yield
+
+
+Update = Callable[[int, int, str], None]
+"""update(done, total, what) of a `bar`."""
+
+
+@contextlib.contextmanager
+def bar(text: str) -> Iterator[Update]:
+    """Gives a function to call with counts: a bar on a terminal with `rich`, elsewhere a line on
+    stderr every 5 s."""
+    if os.environ.get("FOVEAL_PROGRESS") == "0":
+        yield lambda done, total, what: None
+        return
+    if _is_terminal():
+        try:
+            from rich.console import Console
+            from rich.progress import Progress
+        except ImportError:
+            pass
+        else:
+            with Progress(console=Console(stderr=True), transient=True) as shown:
+                task = shown.add_task(text, total=None)
+                yield lambda done, total, what: shown.update(task, completed=done, total=total)
+            return
+    last = time.monotonic()
+
+    def update(done: int, total: int, what: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _LINE_EVERY_S:
+            last = time.monotonic()
+            _write(f"{text}: {done} of {total} ({what})")
+
+    yield update
 
 
 def _is_terminal() -> bool:

@@ -86,7 +86,7 @@ def _guarded(arguments: Sequence[str], *, debug: bool) -> int:
     except FovealError as error:
         if debug:
             traceback.print_exc()
-        console.error(str(error), getattr(error, "hint", "") or "")
+        console.error(error.message, error.hint)
     except MemoryError:
         console.error("out of memory", "use a smaller input or a smaller model")
     except OSError as error:

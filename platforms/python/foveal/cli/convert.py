@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
 
 from foveal.cli import console, options
 from foveal.errors import ArgumentError
@@ -48,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     from foveal.cache import atomic_path
     from foveal.convert import convert
 
-    shapes: dict[str, tuple[int | str, ...]] = {**(options.shapes(args.input_shape) or {})}
+    shapes: dict[str, tuple[int | str, ...]] = {**options.shapes(args.input_shape)}
     meta: dict[str, str] = {}
     if args.source in zoo.names():
         entry = zoo.find(args.source)
@@ -68,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
         f"{target}: {len(graph.nodes)} operators, {console.size(target.stat().st_size)}"
         f" (source: {console.size(source.stat().st_size)})"
     )
-    return _check(source, target, shapes) if args.check else 0
+    return _check(source, target, options.shapes(args.input_shape)) if args.check else 0
 
 
 def _source(given: str) -> Path:
@@ -102,12 +101,15 @@ def _carried(args: argparse.Namespace) -> dict[str, str]:
     return meta
 
 
-def _check(source: Path, target: Path, shapes: dict[str, Any]) -> int:
+def _check(source: Path, target: Path, shapes: dict[str, tuple[int, ...]]) -> int:
+    import foveal
     from foveal import progress
-    from foveal.convert.parity import compare
+    from foveal.cli.parity import compare
 
     with progress.show("comparing with the source runtime"):
-        rows = compare(source, target, shapes)
+        session = foveal.Session(foveal.load(target))
+        options.fix_shapes(session, shapes)
+        rows = compare(source, session)
     console.table(
         ("output", "shape", "largest deviation", "of its range"),
         [

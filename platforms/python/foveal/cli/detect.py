@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 NAME = "detect"
 HELP = "find faces or things in pictures"
 
+_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff")
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Images, model, device and where the results go."""
@@ -54,10 +56,12 @@ def run(args: argparse.Namespace) -> int:
     from foveal.vision import Detector
 
     outputs = _outputs(images, args.out, pictures=bool(args.out) or not args.json)
-    more = {} if args.threads is None else {"threads": args.threads}
     with progress.show(f"loading {args.model}"):
         detector = Detector(
-            args.model, device=options.device(args), min_score=args.min_score, **more
+            args.model,
+            device=options.device(args),
+            threads=args.threads or 0,
+            min_score=args.min_score,
         )
     to_stdout = args.json == "-"
     results: list[dict[str, Any]] = []
@@ -65,14 +69,14 @@ def run(args: argparse.Namespace) -> int:
     for path, output in zip(images, outputs, strict=True):
         try:
             with progress.show(f"detecting in {path}"):
-                result, found, picture = _detect(detector, path)
+                result, found, frame = _detect(detector, path)
             if output is not None:
-                _save(detector.draw(picture, found), output)
+                _save(detector.draw(frame, found), output)
         except (FovealError, OSError) as error:
             if len(images) == 1:
                 raise
             failed += 1
-            console.error(str(error), getattr(error, "hint", ""))
+            console.error(getattr(error, "message", str(error)), getattr(error, "hint", ""))
             continue
         results.append(result)
         if not args.json:
@@ -112,6 +116,12 @@ def _outputs(images: list[str], out: str | None, *, pictures: bool) -> list[Path
             f"--out: {len(images)} images cannot go into one file '{out}'", hint="name a folder"
         )
     if as_file:
+        if target.suffix.lower() not in _SUFFIXES:
+            raise ArgumentError(
+                f"--out: no picture format for '{target.name}'",
+                hint=f"end it with {', '.join(_SUFFIXES)}, or with / for a folder",
+            )
+        target.parent.mkdir(parents=True, exist_ok=True)
         return [target]
     target.mkdir(parents=True, exist_ok=True)
     used: set[str] = set()
@@ -128,14 +138,14 @@ def _outputs(images: list[str], out: str | None, *, pictures: bool) -> list[Path
 
 
 def _detect(detector: Detector, path: str) -> tuple[dict[str, Any], list[Detection], Any]:
-    from foveal.vision import open_image
+    from foveal.vision import open_image, upright_size
 
-    picture = open_image(path)
-    found = detector.detect(picture)
+    frame = open_image(path)
+    found = detector.detect(frame)
     timings = detector.timings
     result = {
         "image": path,
-        "size": list(picture.size),
+        "size": list(upright_size(frame)),
         "detections": [
             {
                 "label": d.label,
@@ -146,17 +156,12 @@ def _detect(detector: Detector, path: str) -> tuple[dict[str, Any], list[Detecti
         ],
         "timing_ms": {k: round(timings[k], 3) for k in ("preprocess", "inference", "decode")},
     }
-    return result, found, picture
+    return result, found, frame
 
 
 def _save(picture: Any, path: Path) -> None:
     from foveal.cache import atomic_path
 
-    known = {".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff"}
-    if path.suffix.lower() not in known:
-        raise ArgumentError(
-            f"--out: no picture format for '{path.name}'", hint=f"end it with {', '.join(sorted(known))}"
-        )
     with atomic_path(path) as temporary:
         picture.save(temporary)
 

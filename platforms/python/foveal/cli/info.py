@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any
 
 from foveal.cli import console, options
+from foveal.errors import FovealError
 
 NAME = "info"
 HELP = "show what a model takes, gives and is made of, and where it would run"
@@ -20,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--explain", action="store_true", help="where every node runs, in which layout, and why"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    options.add_input_shape(parser)
     options.add_device(parser)
 
 
@@ -29,14 +31,71 @@ def run(args: argparse.Namespace) -> int:
 
     model = foveal.load(args.model)
     facts = describe(model)
+    placement, refusal = _placement(args, model)
     if args.json:
-        print(json.dumps({"model": args.model, **facts}, indent=2, ensure_ascii=False))
-        return 0
-    _print(args.model, facts)
-    if args.explain:
-        print()
-        print(options.session(args, model).explain())
+        facts = {"model": args.model, **facts}
+        if args.explain:
+            facts["explain"] = placement
+        print(json.dumps(facts, indent=2, ensure_ascii=False))
+    else:
+        _print(args.model, facts)
+        if placement:
+            _print_placement(placement, full=args.explain)
+    if refusal:
+        if args.explain:
+            raise refusal
+        print(f"\nit would not run: {console.one_line(refusal.message)}")
     return 0
+
+
+def _placement(
+    args: argparse.Namespace, model: Any
+) -> tuple[dict[str, Any] | None, FovealError | None]:
+    """What the session explains, or the reason why there is none."""
+    chosen = options.shapes(args.input_shape)
+    try:
+        session = options.session(args, model)
+        options.fix_shapes(session, chosen)
+        explained: dict[str, Any] = session.explain()
+        return explained, None
+    except FovealError as error:
+        return None, error
+
+
+def _print_placement(placement: dict[str, Any], *, full: bool) -> None:
+    nodes, memory = placement["nodes"], placement["memory"]
+    devices = Counter(node["device"] for node in nodes)
+    where = ", ".join(f"{count} on {device}" for device, count in devices.most_common())
+    macs = sum(node["macs"] for node in nodes)
+    print()
+    print(
+        f"runs as {len(nodes)} steps ({where}) in {placement['segments']} segments: "
+        f"{console.count(macs)} multiply-adds, {console.size(memory['arena_bytes'])} of buffers, "
+        f"{console.size(memory['packed_bytes'])} of packed weights"
+    )
+    if not full:
+        print("foveal info --explain shows every step")
+        return
+    print()
+    console.table(
+        ("step", "device", "layout", "output", "MACs", "est. us", "why"),
+        [_step(node) for node in nodes],
+        right=(4, 5),
+    )
+
+
+def _step(node: dict[str, Any]) -> tuple[str, ...]:
+    output = next((t for t in node["outputs"] if t), None)
+    reasons = "; ".join(text for text in (node["why"], node["remark"]) if text)
+    return (
+        " + ".join([node["op"], *node["posts"]]),
+        node["device"],
+        output["layout"] if output else "",
+        console.shape(output["shape"]) if output else "",
+        console.count(node["macs"]) if node["macs"] else "-",
+        f"{node['cost_us']:.1f}" if node["cost_us"] else "-",
+        console.one_line(reasons),
+    )
 
 
 def describe(model: Any) -> dict[str, Any]:
@@ -50,6 +109,7 @@ def describe(model: Any) -> dict[str, Any]:
         "outputs": [_tensor(info) for info in model.outputs],
         "operators": dict(ops.most_common()),
         "weights_bytes": sum(int(c.nbytes) for c in constants),
+        "macs": sum(float(node.get("macs", 0)) for node in graph["nodes"]),
         "parameters": sum(int(c.size) for c in constants),
         "meta": {key: _parsed(text) for key, text in meta.items()},
     }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
-from foveal.errors import ArgumentError
+from foveal.errors import ArgumentError, NotFoundError
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
@@ -17,13 +18,23 @@ def add_device(parser: argparse.ArgumentParser) -> None:
         help="'auto', a device, or several in order of preference: template,cpu (see: foveal plugins)",
     )
     parser.add_argument(
-        "--threads", type=positive, default=None, metavar="N", help="CPU threads (default: all cores)"
+        "--threads", type=positive, metavar="N", help="CPU threads (default: the cores, at most 4)"
     )
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """The positional MODEL."""
     parser.add_argument("model", help="a .fvm, .onnx or .tflite file, or a zoo name (foveal zoo list)")
+
+
+def add_input_shape(parser: argparse.ArgumentParser) -> None:
+    """--input-shape."""
+    parser.add_argument(
+        "--input-shape",
+        action="append",
+        metavar="NAME=SIZES",
+        help="sizes of an input with open dimensions: input=1,3,640,640 (repeat for more)",
+    )
 
 
 def device(args: argparse.Namespace) -> str | list[str]:
@@ -36,30 +47,60 @@ def device(args: argparse.Namespace) -> str | list[str]:
     return given[0] if len(given) == 1 else given
 
 
-def session(args: argparse.Namespace, model: Any) -> Any:
+def session(args: argparse.Namespace, model: Any, *, profile: bool = False) -> Any:
     """A session of `model` as --device and --threads say."""
     import foveal
 
-    more = {} if args.threads is None else {"threads": args.threads}
-    return foveal.Session(model, device=device(args), **more)
+    return foveal.Session(model, device=device(args), threads=args.threads or 0, profile=profile)
 
 
-def shapes(given: list[str] | None) -> dict[str, tuple[int, ...]] | None:
-    """["input=1,3,640,640"] -> {"input": (1, 3, 640, 640)}; None for none. ArgumentError for others."""
+def fix_shapes(session: Any, chosen: dict[str, tuple[int, ...]]) -> None:
+    """Gives every input of `session` whole sizes: those chosen, else the declared ones; open ones come
+    from the model's own pipeline. ArgumentError for inputs that remain open."""
+    known = {info.name: tuple(info.shape) for info in session.inputs}
+    for name in chosen:
+        if name not in known:
+            raise NotFoundError(
+                f"the model has no input '{name}'; its inputs are {', '.join(known)}",
+                hint="see: foveal info MODEL",
+            )
+    for name, declared in known.items():
+        shape = chosen.get(name) or closed_shape(declared, session.model.meta)
+        if shape is None:
+            shown = " x ".join(str(d) for d in declared)
+            sizes = ",".join(str(d) if isinstance(d, int) and d >= 0 else "640" for d in declared)
+            raise ArgumentError(
+                f"input '{name}' has open dimensions: {shown}",
+                hint=f"choose them: --input-shape {name}={sizes}",
+            )
+        session.resize(name, shape)
+
+
+def closed_shape(declared: tuple[int | str, ...], meta: dict[str, str]) -> tuple[int, ...] | None:
+    """The declared shape if it is whole; (1, C, open, open) gets the pipeline's size; else None."""
+    whole = tuple(d for d in declared if isinstance(d, int) and d >= 0)
+    if len(whole) == len(declared):
+        return whole
+    if len(declared) == 4 and whole == declared[:2] and "pipeline" in meta:
+        width, height = json.loads(meta["pipeline"])["size"]
+        return (*whole, int(height), int(width))
+    return None
+
+
+def shapes(given: list[str] | None) -> dict[str, tuple[int, ...]]:
+    """["input=1,3,640,640"] -> {"input": (1, 3, 640, 640)}. ArgumentError for anything else."""
     found: dict[str, tuple[int, ...]] = {}
     for text in given or []:
         name, equals, dims = text.rpartition("=")
-        try:
-            shape = tuple(int(d) for d in dims.replace("x", ",").split(","))
-        except ValueError:
-            shape = ()
-        if not (name and equals and shape) or min(shape) < 1:
+        sizes = [size.strip() for size in dims.split(",")]
+        shape = tuple(int(size) for size in sizes if size.isdecimal())
+        if not (name and equals) or len(shape) != len(sizes) or min(shape) < 1:
             raise ArgumentError(
                 f"--input-shape: expected NAME=SIZES, got '{text}'",
                 hint="write it like: --input-shape input=1,3,640,640",
             )
         found[name] = shape
-    return found or None
+    return found
 
 
 def pairs(given: list[str] | None, option: str) -> dict[str, str]:

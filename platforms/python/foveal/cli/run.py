@@ -24,12 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=FILE",
         help="a .npy file for an input (default: random numbers for every input)",
     )
-    parser.add_argument(
-        "--input-shape",
-        action="append",
-        metavar="NAME=SIZES",
-        help="shape of a random input with open dimensions: input=1,3,640,640",
-    )
+    options.add_input_shape(parser)
     parser.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
     parser.add_argument("--output", metavar="FOLDER", help="write every output as FOLDER/NAME.npy")
     parser.add_argument(
@@ -42,18 +37,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Runs and prints one line per output."""
     files = options.pairs(args.input, "--input")
-    shapes = options.shapes(args.input_shape) or {}
+    shapes = options.shapes(args.input_shape)
     import foveal
     from foveal import progress
 
     model = foveal.load(args.model)
-    inputs = _inputs(model, files, shapes, args.seed)
-    session = options.session(args, model)
+    session = options.session(args, model, profile=bool(args.profile))
+    inputs = _inputs(session, files, shapes, args.seed)
     times = []
     with progress.show(f"running {args.model}"):
-        for i in range(args.repeat):
-            if args.profile and i == args.repeat - 1:
-                session.profile(args.profile)
+        for _ in range(args.repeat):
             begin = time.perf_counter()
             outputs = session.run(inputs)
             times.append((time.perf_counter() - begin) * 1e3)
@@ -67,6 +60,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(f"first run {times[0]:.2f} ms (with preparation; see --repeat)")
     if args.profile:
+        session.profile(args.profile)
         print(f"trace: {args.profile} (open it in ui.perfetto.dev)")
     if args.output:
         _write(outputs, Path(args.output))
@@ -74,32 +68,26 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _inputs(
-    model: Any, files: dict[str, str], shapes: dict[str, tuple[int, ...]], seed: int
+    session: Any, files: dict[str, str], shapes: dict[str, tuple[int, ...]], seed: int
 ) -> dict[str, Any]:
     """Arrays from the files; random ones, uniform in -1..1 (whole in 0..255), for the rest."""
     import numpy as np
 
-    known = {info.name: info for info in model.inputs}
-    for name in [*files, *shapes]:
+    known = [info.name for info in session.inputs]
+    for name in files:
         if name not in known:
             raise NotFoundError(
                 f"the model has no input '{name}'; its inputs are {', '.join(known)}",
                 hint="see: foveal info MODEL",
             )
+    arrays = {name: _load(path) for name, path in files.items()}
+    options.fix_shapes(session, {**shapes, **{name: a.shape for name, a in arrays.items()}})
     generator = np.random.default_rng(seed)
-    arrays = {}
-    for name, info in known.items():
-        if name in files:
-            arrays[name] = _load(files[name])
+    for name in known:
+        if name in arrays:
             continue
-        shape = shapes.get(name, tuple(info.shape))
-        if any(not isinstance(d, int) or d < 0 for d in shape):
-            sizes = ",".join(str(d) if isinstance(d, int) else "640" for d in shape)
-            raise ArgumentError(
-                f"input '{name}' has open dimensions: {console.shape(info.shape)}",
-                hint=f"choose them: --input-shape {name}={sizes}",
-            )
-        dtype = np.dtype(info.dtype)
+        view = session.input_view(name)
+        shape, dtype = view.shape, view.dtype
         if dtype.kind == "f":
             arrays[name] = generator.uniform(-1, 1, shape).astype(dtype)
         else:
@@ -112,7 +100,10 @@ def _load(path: str) -> Any:
     import numpy as np
 
     try:
-        return np.load(path, allow_pickle=False)
+        array = np.load(path, allow_pickle=False)
+        if not isinstance(array, np.ndarray):
+            raise ValueError("an archive of several arrays")
+        return array
     except FileNotFoundError:
         raise NotFoundError(f"there is no array file '{path}'", hint="check the path") from None
     except (ValueError, EOFError) as error:

@@ -8,12 +8,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
-
 from foveal import image
 from foveal.errors import ModelError, SpecError
 from foveal.loader import load
-from foveal.model import Model
+from foveal._core import Model
 from foveal.session import Session
 from foveal.vision import annotate
 from foveal.vision.detection import Detection
@@ -45,7 +43,7 @@ class Detector:
         model: str | os.PathLike[str] | Model = "face",
         device: str | Sequence[str] = "auto",
         *,
-        threads: int | None = None,
+        threads: int = 0,
         min_score: float | None = None,
         pipeline: Spec | None = None,
         decoder: Spec | None = None,
@@ -65,8 +63,11 @@ class Detector:
                 + ", ".join(info.name for info in self.model.inputs),
                 hint="use foveal.Session and foveal.image directly",
             )
-        options = {} if threads is None else {"threads": threads}
-        self._session = Session(self.model, device=device, **options)
+        self._session = Session(self.model, device, threads)
+        info = self._session.inputs[0]
+        shape, layout = _input_shape(info.name, info.shape, self._spec.size)
+        self._plan = self._spec.compile(dtype=str(info.dtype), layout=layout, shape=shape)
+        self._input = self._session.input_view(info.name, shape)
         self.timings: dict[str, float] = {"preprocess": 0.0, "inference": 0.0, "decode": 0.0}
         """Milliseconds of the last call, summed over its pictures."""
 
@@ -106,7 +107,7 @@ class Detector:
         begin = time.perf_counter()
         transform = self._plan.run(frame, out=self._input)
         fed = time.perf_counter()
-        outputs = self._session.run({self._name: self._input})
+        outputs = self._session.run()
         ran = time.perf_counter()
         found = self._decoder.run(outputs, transform)
         result = [
@@ -140,6 +141,30 @@ def _spec_text(given: Spec | None, meta: Mapping[str, str], key: str, name: str)
             )
         return meta[key]
     return given if isinstance(given, str) else json.dumps(given)
+
+
+def _input_shape(
+    name: str, declared: Sequence[int | str], size: tuple[int, int]
+) -> tuple[tuple[int, int, int, int], str]:
+    """The input's shape with open dimensions filled in from the pipeline's size, and its axis order."""
+    if len(declared) == 4:
+        width, height = size
+        for layout, channels, filled in (
+            ("nchw", declared[1], (1, declared[1], height, width)),
+            ("nhwc", declared[3], (1, height, width, declared[3])),
+        ):
+            fits = all(d == f or not _known(d) for d, f in zip(declared, filled, strict=True))
+            if fits and channels in (1, 3):
+                return filled, layout  # type: ignore[return-value]
+    shown = " x ".join(str(d) for d in declared)
+    raise SpecError(
+        f"input '{name}' is {shown}, the pipeline makes pictures of {size[0]} x {size[1]}",
+        hint="give a pipeline whose size is the model's input",
+    )
+
+
+def _known(dim: int | str) -> bool:
+    return isinstance(dim, int) and dim >= 0
 
 
 def _with_min_score(text: str, min_score: float | None) -> str:

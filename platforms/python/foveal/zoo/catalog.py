@@ -1,4 +1,5 @@
 """What the zoo knows: one JSON file per model in ``models/`` and per photo in ``photos/``, found by scanning.
+Other packages add models through the hook `foveal_zoo`.
 
 A file reads (only ``description``, ``license``, ``homepage`` and ``source`` are required)::
 
@@ -101,9 +102,20 @@ class Entry:
 @functools.cache
 def catalog(kind: str) -> Mapping[str, Entry]:
     """All entries of a kind ("model" or "photo") by name, sorted. SpecError for a bad data file."""
-    folder = Path(__file__).parent / f"{kind}s"
-    files = sorted(folder.glob("*.json"), key=lambda path: path.stem)
-    return {path.stem: _read(path, kind) for path in files}
+    folders = [Path(__file__).parent / f"{kind}s"]
+    if kind == "model":
+        folders += _plugin_folders()
+    found: dict[str, Entry] = {}
+    for path in (path for folder in folders for path in folder.glob("*.json")):
+        found.setdefault(path.stem, _read(path, kind))
+    return dict(sorted(found.items()))
+
+
+def _plugin_folders() -> list[Path]:
+    from foveal import plugins
+
+    plugins.discover()
+    return [Path(p) for folders in plugins.manager.hook.foveal_zoo() for p in folders or []]
 
 
 def find(name: str, kind: str = "model") -> Entry:
