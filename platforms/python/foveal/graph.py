@@ -81,11 +81,17 @@ class Value:
     model runs. `users` has one entry per use, so a node that reads a value twice is in it twice.
     """
 
-    __slots__ = ("name", "dtype", "shape", "data", "producer", "users")
+    __slots__ = ("data", "dtype", "graph", "name", "producer", "shape", "users")
 
     def __init__(
-        self, name: str, dtype: str, shape: Sequence[Dim], data: np.ndarray | None = None
+        self,
+        graph: Graph,
+        name: str,
+        dtype: str,
+        shape: Sequence[Dim],
+        data: np.ndarray | None = None,
     ) -> None:
+        self.graph = graph
         self.name = name
         self.dtype = dtype
         self.shape: tuple[Dim, ...] = tuple(shape)
@@ -115,7 +121,7 @@ class Value:
 class Node:
     """One operator application. Edit inputs through :meth:`Graph.set_input`."""
 
-    __slots__ = ("op", "name", "inputs", "outputs", "attrs")
+    __slots__ = ("attrs", "inputs", "name", "op", "outputs")
 
     def __init__(
         self, op: str, name: str, inputs: Sequence[Value | None], attrs: dict[str, AttrValue]
@@ -183,7 +189,7 @@ class Graph:
         for d in shape:
             if isinstance(d, int) and d < UNKNOWN:
                 raise ModelError(f"input '{name}' has the negative dimension {d}")
-        value = Value(self.unique(name), dtype, shape)
+        value = Value(self, self.unique(name), dtype, shape)
         self.inputs.append(value)
         return value
 
@@ -194,7 +200,7 @@ class Graph:
             data = data.astype(data.dtype.newbyteorder("="))
         if data.dtype.name not in DTYPES:
             raise ModelError(f"constant '{name}' has the unsupported element type {data.dtype}")
-        return Value(self.unique(name), data.dtype.name, data.shape, data)
+        return Value(self, self.unique(name), data.dtype.name, data.shape, data)
 
     def add(
         self,
@@ -223,7 +229,7 @@ class Graph:
         node = Node(op, label, values, checked)
         for i, (dtype, dims) in enumerate(types):
             base = label if outputs == 1 else f"{label}:{i}"
-            out = Value(self.unique(base), dtype, dims)
+            out = Value(self, self.unique(base), dtype, dims)
             out.producer = node
             node.outputs.append(out)
         for v in values:
@@ -357,7 +363,7 @@ class Graph:
 
         def of(value: Value) -> Value:
             if value not in twin:
-                twin[value] = Value(value.name, value.dtype, value.shape, value.data)
+                twin[value] = Value(out, value.name, value.dtype, value.shape, value.data)
             return twin[value]
 
         out.inputs = [of(v) for v in self.inputs]
@@ -377,6 +383,8 @@ class Graph:
     def assign(self, other: Graph) -> None:
         """Takes over the contents of `other`, which must not be used afterwards."""
         self.__dict__.update(other.__dict__)
+        for value in self.values():
+            value.graph = self
 
     def values(self) -> Iterator[Value]:
         """Every value once: inputs, then constants and node outputs as nodes meet them."""
@@ -431,7 +439,7 @@ class Graph:
         for v in described["values"]:
             names = v.get("dim_names") or [""] * len(v["dims"])
             shape = [n if n and d < 0 else d for d, n in zip(v["dims"], names, strict=True)]
-            table.append(Value(graph.unique(v["name"]), v["dtype"], shape, v.get("data")))
+            table.append(Value(graph, graph.unique(v["name"]), v["dtype"], shape, v.get("data")))
         for n in described["nodes"]:
             ins = [None if i < 0 else table[i] for i in n["inputs"]]
             node = Node(n["op"], n["name"], ins, dict(n["attrs"]))
