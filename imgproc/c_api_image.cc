@@ -1,0 +1,207 @@
+// C surface of specs, plans, frames and transforms.
+#include <cmath>
+#include <cstring>
+#include <new>
+
+#include "foveal/imgproc.h"
+#include "imgproc/plan.h"
+
+using namespace foveal;
+using namespace foveal::imgproc;
+
+struct fv_image_spec {
+  Spec spec;
+};
+struct fv_image_plan {
+  Plan plan;
+};
+
+namespace {
+
+constexpr int kBandRows = 16;
+
+fv_status* missing(const char* function, const char* argument) {
+  return Status(FV_INVALID_ARGUMENT, format("%s: %s is NULL", function, argument)).release();
+}
+
+// Tensor -> upright and back; sensor pixels need the orientation on top.
+bool space_map(const fv_transform& t, fv_space from, fv_space to, Mat3& out) {
+  const bool turned = t.rotation % 180 != 0;
+  const int sensor_w = turned ? t.frame_height : t.frame_width;
+  const int sensor_h = turned ? t.frame_width : t.frame_height;
+  const Mat3 sensor = sensor_from_upright(t.rotation, t.mirror != 0, sensor_w, sensor_h);
+  Mat3 first, second;  // from -> upright, upright -> to
+  if (from == FV_SPACE_TENSOR) std::memcpy(first.m, t.to_upright, sizeof first.m);
+  if (from == FV_SPACE_SENSOR && !invert(sensor, first)) return false;
+  if (to == FV_SPACE_TENSOR) std::memcpy(second.m, t.from_upright, sizeof second.m);
+  if (to == FV_SPACE_SENSOR) second = sensor;
+  out = second * first;
+  return true;
+}
+
+Status open_transform(const fv_transform* t, fv_space from, fv_space to, Mat3& map) {
+  if (!t) return Status(FV_INVALID_ARGUMENT, "transform: is NULL");
+  if (from < FV_SPACE_TENSOR || from > FV_SPACE_SENSOR || to < FV_SPACE_TENSOR ||
+      to > FV_SPACE_SENSOR)
+    return Status(FV_INVALID_ARGUMENT, format("transform: unknown space %d or %d", from, to));
+  if (t->rotation % 90 || !space_map(*t, from, to, map))
+    return Status(FV_INVALID_ARGUMENT, "transform: not one that a plan made");
+  return ok();
+}
+
+std::string explain(const Plan& p) {
+  static constexpr const char* kKinds[] = {"rows first (axis-aligned)", "taps (axis-aligned)",
+                                           "gather (affine or projective)"};
+  std::string t = format("image plan: %dx%d %s, tensor %llu bytes, kernels %s\n", p.spec.width,
+                         p.spec.height, p.store.dtype == FV_FLOAT32 ? "float32" : "uint8",
+                         static_cast<unsigned long long>(p.store.bytes), kernels().isa);
+  t += "spec " + p.spec.digest.substr(0, 16) + ": " + p.spec.json + "\n";
+  if (!p.ran) return t + "not run yet: the plan is chosen by the frame's size and orientation\n";
+  const Run& r = p.run;
+  const Geometry& g = r.geometry;
+  t += format("last frame: %s %dx%d, rotation %d%s -> upright %dx%d\n",
+              format_info(p.ran_format)->name, r.source.width, r.source.height, g.rotation,
+              g.mirror ? ", mirrored" : "", g.upright_width, g.upright_height);
+  t += format("plan: %s, %s, chunks of %d pixels, image area [%d, %d, %d, %d]\n",
+              kKinds[static_cast<int>(r.kind)],
+              r.kind == PlanKind::kGather
+                  ? (r.map.projective ? "projective" : "affine")
+                  : (p.x.single && p.y.single ? "one tap: exact copy"
+                     : r.transposed           ? "quarter turn"
+                                              : "straight"),
+              r.step, g.x0, g.y0, g.x1, g.y1);
+  t += "tensor -> upright:";
+  for (const double v : g.upright_from_tensor.m) t += format(" %.9g", v);
+  return t + "\n";
+}
+
+void band_task(void* ctx, int64_t task, int32_t) {
+  const Plan& p = *static_cast<const Plan*>(ctx);
+  const int y0 = static_cast<int>(task) * kBandRows;
+  run_band(p, y0, std::min(y0 + kBandRows, p.spec.height));
+}
+
+Status create_plan(const Spec& spec, const fv_tensor& input, fv_axis_order order, Plan& p) {
+  FV_TRY(check_supported(spec));
+  FV_ASSIGN(p.store, make_store(spec, input, order));
+  p.spec = spec;
+  for (Axis* a : {&p.x, &p.y}) {
+    const size_t n = static_cast<size_t>(a == &p.x ? spec.width : spec.height);
+    a->i0.resize(n);
+    a->i1.resize(n);
+    a->w0.resize(n);
+    a->w1.resize(n);
+  }
+  for (auto& group : p.xo)
+    for (auto& tap : group) tap.resize(static_cast<size_t>(spec.width));
+  Run& r = p.run;
+  r.k = &kernels();
+  r.store = p.store;
+  r.round = spec.intermediate == Intermediate::kU8;
+  for (int c = 0; c < spec.channels(); ++c) {
+    const size_t i = static_cast<size_t>(c);
+    r.scale[c] = static_cast<float>(spec.norm_scale / spec.norm_std[i]);
+    r.bias[c] = static_cast<float>(-spec.norm_mean[i] / spec.norm_std[i]);
+    if (i < spec.pad.size()) r.pad[c] = static_cast<float>(spec.pad[i]);
+    if (i < spec.border_value.size()) r.border[c] = static_cast<float>(spec.border_value[i]);
+  }
+  return ok();
+}
+
+}  // namespace
+
+extern "C" {
+
+fv_status* fv_frame_check(const fv_frame* frame) {
+  if (!frame) return missing("fv_frame_check", "frame");
+  return std::move(open_frame(*frame).status()).release();
+}
+
+fv_status* fv_image_spec_from_json(const char* json, size_t bytes, fv_image_spec** out) {
+  if (!json || !out) return missing("fv_image_spec_from_json", json ? "out" : "json");
+  *out = nullptr;
+  Result<Spec> spec = parse_spec({json, bytes});
+  if (!spec.ok()) return spec.status().release();
+  *out = new fv_image_spec{spec.take()};
+  return nullptr;
+}
+void fv_image_spec_free(fv_image_spec* spec) { delete spec; }
+const char* fv_image_spec_json(const fv_image_spec* spec) { return spec->spec.json.c_str(); }
+const char* fv_image_spec_digest(const fv_image_spec* spec) { return spec->spec.digest.c_str(); }
+
+fv_status* fv_image_plan_create(const fv_image_spec* spec, const fv_tensor* input,
+                                fv_axis_order order, fv_image_plan** out) {
+  if (!spec || !input || !out)
+    return missing("fv_image_plan_create", !spec ? "spec" : !input ? "input" : "out");
+  *out = nullptr;
+  auto plan = std::make_unique<fv_image_plan>();
+  if (Status s = create_plan(spec->spec, *input, order, plan->plan); !s.ok()) return s.release();
+  *out = plan.release();
+  return nullptr;
+}
+void fv_image_plan_free(fv_image_plan* plan) { delete plan; }
+uint64_t fv_image_plan_bytes(const fv_image_plan* plan) { return plan->plan.store.bytes; }
+const char* fv_image_plan_explain(fv_image_plan* plan) {
+  plan->plan.text = explain(plan->plan);
+  return plan->plan.text.c_str();
+}
+
+fv_status* fv_image_plan_run(fv_image_plan* plan, const fv_frame* frame, const fv_roi* roi,
+                             void* dst, uint64_t dst_bytes, const fv_workers* workers,
+                             fv_transform* out) {
+  if (!plan || !frame || !dst)
+    return missing("fv_image_plan_run", !plan ? "plan" : !frame ? "frame" : "dst");
+  Plan& p = plan->plan;
+  if (dst_bytes < p.store.bytes)
+    return Status(FV_INVALID_ARGUMENT,
+                  format("image plan: dst: expected at least %llu bytes, got %llu",
+                         static_cast<unsigned long long>(p.store.bytes),
+                         static_cast<unsigned long long>(dst_bytes)))
+        .release();
+  if (p.store.dtype == FV_FLOAT32 && reinterpret_cast<uintptr_t>(dst) % 4)
+    return Status(FV_INVALID_ARGUMENT, "image plan: dst: expected an address aligned to 4 bytes")
+        .release();
+  p.ran = false;
+  if (Status s = lower(p, *frame, roi); !s.ok()) return s.release();
+  p.run.dst = static_cast<uint8_t*>(dst);
+  p.ran = true;
+  p.ran_format = frame->format;
+  const int64_t tasks = (p.spec.height + kBandRows - 1) / kBandRows;
+  if (workers && workers->parallel_for && workers->pool)
+    workers->parallel_for(workers->pool, tasks, band_task, &p);
+  else
+    for (int64_t i = 0; i < tasks; ++i) band_task(&p, i, 0);
+  if (out) *out = make_transform(p.run.geometry, p.spec);
+  return nullptr;
+}
+
+fv_status* fv_transform_points(const fv_transform* t, fv_space from, fv_space to, double* xy,
+                               int64_t count) {
+  Mat3 map;
+  if (Status s = open_transform(t, from, to, map); !s.ok()) return s.release();
+  for (int64_t i = 0; i < count; ++i)
+    if (!map.map(xy[2 * i], xy[2 * i + 1])) xy[2 * i] = xy[2 * i + 1] = NAN;
+  return nullptr;
+}
+
+fv_status* fv_transform_boxes(const fv_transform* t, fv_space from, fv_space to, double* boxes,
+                              int64_t count) {
+  Mat3 map;
+  if (Status s = open_transform(t, from, to, map); !s.ok()) return s.release();
+  for (int64_t i = 0; i < count; ++i) {
+    double* b = boxes + 4 * i;
+    double lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY};
+    for (int corner = 0; corner < 4; ++corner) {
+      double v[2] = {b[corner & 1 ? 2 : 0], b[corner & 2 ? 3 : 1]};
+      if (!map.map(v[0], v[1])) v[0] = v[1] = NAN;
+      for (int a = 0; a < 2; ++a) {
+        lo[a] = v[a] < lo[a] ? v[a] : lo[a];
+        hi[a] = v[a] > hi[a] ? v[a] : hi[a];
+      }
+    }
+    b[0] = lo[0], b[1] = lo[1], b[2] = hi[0], b[3] = hi[1];
+  }
+  return nullptr;
+}
+
+}  // extern "C"

@@ -1,0 +1,85 @@
+// CenterFace: a heat map of face centres at 1/stride, with size, offset and landmarks per cell.
+#include <algorithm>
+#include <cmath>
+
+#include "imgproc/decode/decoder.h"
+
+namespace foveal::imgproc {
+namespace {
+
+constexpr int kLandmarks = 5;
+
+class CenterFace : public DecoderKind {
+ public:
+  std::string heatmap, scale, offset, landmarks;
+  int stride = 4;
+
+  Status decode(const Outputs& outputs, const DecoderCommon& common, int width, int height,
+                std::vector<Candidate>& out) const override {
+    const int64_t w = width / stride, h = height / stride;
+    if (width % stride || height % stride)
+      return Status(FV_SHAPE_ERROR, format("decoder: centerface: expected a tensor of a multiple of %d "
+                                           "pixels, got %dx%d", stride, width, height));
+    const float *heat, *size, *shift, *marks = nullptr;
+    std::vector<int64_t> dims;
+    FV_TRY(outputs.get(heatmap, {1, h, w}, heat, dims));
+    FV_TRY(outputs.get(scale, {2, h, w}, size, dims));
+    FV_TRY(outputs.get(offset, {2, h, w}, shift, dims));
+    if (!landmarks.empty()) FV_TRY(outputs.get(landmarks, {2 * kLandmarks, h, w}, marks, dims));
+    const float s = static_cast<float>(stride), fw = static_cast<float>(width),
+                fh = static_cast<float>(height);
+    for (int64_t y = 0; y < h; ++y)
+      for (int64_t x = 0; x < w; ++x) {
+        const int64_t at = y * w + x, plane = h * w;
+        if (!(heat[at] > static_cast<float>(common.min_score))) continue;
+        Candidate d;
+        d.score = heat[at];
+        const float bh = std::exp(size[at]) * s, bw = std::exp(size[plane + at]) * s;
+        const float cy = (static_cast<float>(y) + shift[at] + 0.5f) * s;
+        const float cx = (static_cast<float>(x) + shift[plane + at] + 0.5f) * s;
+        bool finite = std::isfinite(d.score) && std::isfinite(bh) && std::isfinite(bw) &&
+                      std::isfinite(cy) && std::isfinite(cx);
+        if (!finite) continue;
+        // As the network was trained: landmarks are relative to the clipped box.
+        const float x0 = std::clamp(cx - bw / 2, 0.0f, fw), y0 = std::clamp(cy - bh / 2, 0.0f, fh);
+        d.box[0] = x0;
+        d.box[1] = y0;
+        d.box[2] = std::min(x0 + bw, fw);
+        d.box[3] = std::min(y0 + bh, fh);
+        for (int i = 0; marks && i < kLandmarks; ++i) {
+          d.points[2 * i] = marks[(2 * i + 1) * plane + at] * bw + x0;
+          d.points[2 * i + 1] = marks[2 * i * plane + at] * bh + y0;
+          finite = finite && std::isfinite(d.points[2 * i]) && std::isfinite(d.points[2 * i + 1]);
+        }
+        if (finite) out.push_back(d);
+      }
+    return ok();
+  }
+
+  std::string json() const override {
+    using json::quote;
+    return "\"heatmap\":" + quote(heatmap) + ",\"scale\":" + quote(scale) + ",\"offset\":" +
+           quote(offset) + ",\"landmarks\":" + quote(landmarks) + ",\"stride\":" +
+           std::to_string(stride);
+  }
+};
+
+}  // namespace
+
+Result<std::unique_ptr<DecoderKind>> make_centerface(const json::Object& o,
+                                                     DecoderCommon& common) {
+  FV_TRY(o.only({"decoder", "kind", "min_score", "max_detections", "clip", "nms", "heatmap",
+                 "scale", "offset", "landmarks", "stride"}));
+  auto d = std::make_unique<CenterFace>();
+  for (const auto& [key, out] : {std::pair{"heatmap", &d->heatmap}, std::pair{"scale", &d->scale},
+                                 std::pair{"offset", &d->offset}}) {
+    FV_TRY(o.require(key));
+    FV_TRY(o.read(key, *out));
+  }
+  FV_TRY(o.read("landmarks", d->landmarks));
+  FV_TRY(o.read_int("stride", 1, 256, d->stride));
+  common.points = d->landmarks.empty() ? 0 : kLandmarks;
+  return std::unique_ptr<DecoderKind>(std::move(d));
+}
+
+}  // namespace foveal::imgproc

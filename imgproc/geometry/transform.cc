@@ -1,0 +1,205 @@
+#include "imgproc/geometry/transform.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace foveal::imgproc {
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+constexpr double kMaxCoordinate = 1e6;  // pixels; keeps every later step far from overflow
+
+Status bad_roi(const std::string& message) { return Status(FV_FRAME_ERROR, "roi: " + message); }
+
+// A ROI's own coordinates (0..w, 0..h) and their map to upright pixels.
+struct Region {
+  double w = 0, h = 0;
+  Mat3 upright;
+  bool quad = false;
+};
+
+// Unit square -> quad with corners p[0..3] (top-left, top-right, bottom-right, bottom-left).
+bool square_to_quad(const double* p, Mat3& out) {
+  const double dx1 = p[2] - p[4], dy1 = p[3] - p[5];
+  const double dx2 = p[6] - p[4], dy2 = p[7] - p[5];
+  const double sx = p[0] - p[2] + p[4] - p[6], sy = p[1] - p[3] + p[5] - p[7];
+  const double det = dx1 * dy2 - dx2 * dy1;
+  if (std::fabs(det) < 1e-9) return false;
+  const double g = (sx * dy2 - dx2 * sy) / det, h = (dx1 * sy - sx * dy1) / det;
+  out = Mat3{{p[2] - p[0] + g * p[2], p[6] - p[0] + h * p[6], p[0], p[3] - p[1] + g * p[3],
+              p[7] - p[1] + h * p[7], p[1], g, h, 1}};
+  return true;
+}
+
+Result<Region> read_region(const fv_roi* roi, int width, int height) {
+  Region r;
+  if (!roi) {
+    r.w = width;
+    r.h = height;
+    return r;
+  }
+  const double* v = roi->v;
+  const int count = roi->kind == FV_ROI_RECT ? 4 : roi->kind == FV_ROI_ROTATED ? 5 : 8;
+  if (roi->kind < FV_ROI_RECT || roi->kind > FV_ROI_QUAD)
+    return bad_roi(format("unknown kind %d", roi->kind));
+  for (int i = 0; i < count; ++i)
+    if (!std::isfinite(v[i]) || std::fabs(v[i]) > kMaxCoordinate)
+      return bad_roi(format("value %d: expected a finite number within +-1e6, got %g", i, v[i]));
+  if (roi->kind == FV_ROI_RECT) {
+    r.w = v[2] - v[0];
+    r.h = v[3] - v[1];
+    r.upright = Mat3{{1, 0, v[0], 0, 1, v[1], 0, 0, 1}};
+  } else if (roi->kind == FV_ROI_ROTATED) {
+    r.w = v[2];
+    r.h = v[3];
+    const double quarter = v[4] / 90;
+    double c = std::cos(v[4] * kPi / 180), s = std::sin(v[4] * kPi / 180);
+    if (quarter == std::floor(quarter)) {  // exact, so that it stays axis-aligned
+      const int q = static_cast<int>(std::fmod(std::fmod(quarter, 4) + 4, 4));
+      c = q == 0 ? 1 : q == 2 ? -1 : 0;
+      s = q == 1 ? 1 : q == 3 ? -1 : 0;
+    }
+    r.upright = Mat3{{c, -s, v[0] - c * v[2] / 2 + s * v[3] / 2, s, c,
+                      v[1] - s * v[2] / 2 - c * v[3] / 2, 0, 0, 1}};
+  } else {
+    r.w = std::max(std::hypot(v[2] - v[0], v[3] - v[1]), std::hypot(v[4] - v[6], v[5] - v[7]));
+    r.h = std::max(std::hypot(v[6] - v[0], v[7] - v[1]), std::hypot(v[4] - v[2], v[5] - v[3]));
+    Mat3 q;
+    if (!(r.w > 0) || !(r.h > 0) || !square_to_quad(v, q))
+      return bad_roi("the quad's corners lie on a line");
+    r.upright = q * Mat3{{1 / r.w, 0, 0, 0, 1 / r.h, 0, 0, 0, 1}};
+    r.quad = true;
+  }
+  if (!(r.w >= 1e-3) || !(r.h >= 1e-3))
+    return bad_roi(format("expected a positive width and height, got %g x %g", r.w, r.h));
+  return r;
+}
+
+// One axis of fit: `source` units, beginning at `from`, shown by `n` tensor pixels from `at`.
+// Index space p_s = scale * p_d + shift of each grid, as a continuous map.
+Status axis(Grid grid, double from, double source, double at, int n, double& scale,
+            double& shift) {
+  switch (grid) {
+    case Grid::kHalfPixel:
+      scale = source / n;
+      shift = from - at * scale;
+      return ok();
+    case Grid::kAsymmetric:
+      scale = source / n;
+      break;
+    case Grid::kAlignCorners:
+      if (n < 2 || source <= 1)
+        return Status(FV_SPEC_ERROR,
+                      format("sample: grid \"align_corners\" needs at least 2 pixels on both sides, "
+                             "got %g -> %d", source, n));
+      scale = (source - 1) / (n - 1);
+  }
+  shift = from + 0.5 - (at + 0.5) * scale;
+  return ok();
+}
+
+}  // namespace
+
+Mat3 sensor_from_upright(int rotation, bool mirror, int width, int height) {
+  Mat3 r;
+  switch (rotation) {
+    case 90: r = Mat3{{0, 1, 0, -1, 0, double(height), 0, 0, 1}}; break;
+    case 180: r = Mat3{{-1, 0, double(width), 0, -1, double(height), 0, 0, 1}}; break;
+    case 270: r = Mat3{{0, -1, double(width), 1, 0, 0, 0, 0, 1}}; break;
+    default: break;
+  }
+  if (!mirror) return r;
+  const double upright_width = rotation % 180 ? height : width;
+  return r * Mat3{{-1, 0, upright_width, 0, 1, 0, 0, 0, 1}};
+}
+
+Result<Geometry> plan_geometry(const Spec& spec, int width, int height, int rotation, bool mirror,
+                               const fv_roi* roi) {
+  Geometry g;
+  g.rotation = spec.orient == Orient::kFrame      ? rotation
+               : spec.orient == Orient::kExplicit ? spec.orient_degrees
+                                                  : 0;
+  g.mirror = spec.orient == Orient::kFrame && mirror;
+  g.upright_width = g.rotation % 180 ? height : width;
+  g.upright_height = g.rotation % 180 ? width : height;
+  const int dw = spec.width, dh = spec.height;
+  g.x1 = dw;
+  g.y1 = dh;
+  g.valid[2] = dw;
+  g.valid[3] = dh;
+
+  if (spec.fit == FitKind::kMatrix) {
+    std::memcpy(g.upright_from_tensor.m, spec.matrix.data(), sizeof g.upright_from_tensor.m);
+    double* m = g.upright_from_tensor.m;
+    if (m[8] == 0) return Status(FV_SPEC_ERROR, "fit: matrix: the last element is 0");
+    for (double k = m[8], *p = m; p < m + 9; ++p) *p /= k;
+  } else {
+    FV_ASSIGN(const Region r, read_region(roi, g.upright_width, g.upright_height));
+    double from_x = 0, from_y = 0, source_w = r.w, source_h = r.h;
+    if (spec.fit == FitKind::kLetterbox && spec.policy != Policy::kMediapipe) {
+      const double gain = std::min(dw / r.w, dh / r.h);
+      const bool round = spec.policy == Policy::kUltralytics;
+      const auto side = [&](double v, int most) {
+        return std::clamp(static_cast<int>(round ? std::nearbyint(v * gain) : v * gain), 1, most);
+      };
+      const int w = side(r.w, dw), h = side(r.h, dh);
+      g.x0 = round ? static_cast<int>(std::nearbyint((dw - w) / 2.0 - 0.1)) : 0;
+      g.y0 = round ? static_cast<int>(std::nearbyint((dh - h) / 2.0 - 0.1)) : 0;
+      g.x1 = g.x0 + w;
+      g.y1 = g.y0 + h;
+    } else if (spec.fit == FitKind::kLetterbox || spec.fit == FitKind::kCover) {
+      const double per_pixel = spec.fit == FitKind::kCover ? std::min(r.w / dw, r.h / dh)
+                                                           : std::max(r.w / dw, r.h / dh);
+      source_w = per_pixel * dw;
+      source_h = per_pixel * dh;
+      from_x = (r.w - source_w) / 2;
+      from_y = (r.h - source_h) / 2;
+    }
+    double sx, sy, tx, ty;
+    FV_TRY(axis(spec.grid, from_x, source_w, g.x0, g.x1 - g.x0, sx, tx));
+    FV_TRY(axis(spec.grid, from_y, source_h, g.y0, g.y1 - g.y0, sy, ty));
+    g.upright_from_tensor = r.upright * Mat3{{sx, 0, tx, 0, sy, ty, 0, 0, 1}};
+    g.valid[0] = std::max<double>(g.x0, -tx / sx);
+    g.valid[1] = std::max<double>(g.y0, -ty / sy);
+    g.valid[2] = std::min<double>(g.x1, (r.w - tx) / sx);
+    g.valid[3] = std::min<double>(g.y1, (r.h - ty) / sy);
+
+    // Corners of what is shown, in the region's coordinates, whatever the grid.
+    g.inside = true;
+    for (int i = 0; i < 4; ++i) {
+      double x = i & 1 ? from_x + source_w : from_x, y = i & 2 ? from_y + source_h : from_y;
+      g.inside = g.inside && r.upright.map(x, y) && x > -1e-6 && y > -1e-6 &&
+                 x < g.upright_width + 1e-6 && y < g.upright_height + 1e-6;
+    }
+  }
+  for (int i = 0; i < 4; ++i) {
+    double x = i & 1 ? g.x1 : g.x0, y = i & 2 ? g.y1 : g.y0;
+    if (!g.upright_from_tensor.map(x, y))
+      return bad_roi("the map sends part of the tensor beyond the horizon");
+    if (!(std::fabs(x) < 1e8) || !(std::fabs(y) < 1e8))
+      return bad_roi("the map sends part of the tensor too far away (1e8 pixels)");
+  }
+  if (!invert(g.upright_from_tensor, g.tensor_from_upright))
+    return bad_roi("the map from tensor to frame has no inverse");
+  g.sensor_from_tensor =
+      sensor_from_upright(g.rotation, g.mirror, width, height) * g.upright_from_tensor;
+  return g;
+}
+
+fv_transform make_transform(const Geometry& g, const Spec& spec) {
+  fv_transform t{};
+  t.abi = FV_ABI_INIT(fv_transform);
+  std::memcpy(t.to_upright, g.upright_from_tensor.m, sizeof t.to_upright);
+  std::memcpy(t.from_upright, g.tensor_from_upright.m, sizeof t.from_upright);
+  t.tensor_width = spec.width;
+  t.tensor_height = spec.height;
+  t.frame_width = g.upright_width;
+  t.frame_height = g.upright_height;
+  t.rotation = g.rotation;
+  t.mirror = g.mirror;
+  std::memcpy(t.valid, g.valid, sizeof t.valid);
+  return t;
+}
+
+}  // namespace foveal::imgproc

@@ -1,0 +1,33 @@
+// From a spec, a frame's size and a ROI to one map; and the Transform that undoes it.
+#ifndef FOVEAL_IMGPROC_GEOMETRY_TRANSFORM_H_
+#define FOVEAL_IMGPROC_GEOMETRY_TRANSFORM_H_
+
+#include "foveal/imgproc.h"
+#include "imgproc/geometry/mat3.h"
+#include "imgproc/spec.h"
+
+namespace foveal::imgproc {
+
+// Upright -> sensor pixels of a sensor picture of width x height.
+Mat3 sensor_from_upright(int rotation, bool mirror, int width, int height);
+
+struct Geometry {
+  Mat3 upright_from_tensor;
+  Mat3 tensor_from_upright;
+  Mat3 sensor_from_tensor;
+  int upright_width = 0, upright_height = 0;
+  int rotation = 0;
+  bool mirror = false;
+  int x0 = 0, y0 = 0, x1 = 0, y1 = 0;  // tensor pixels that are sampled; the others are bars
+  double valid[4] = {};                // part of the tensor that shows the region
+  bool inside = false;  // the region stays inside the frame: taps are clamped, no border is seen
+};
+
+// width, height: sensor pixels. roi NULL: the whole frame.
+Result<Geometry> plan_geometry(const Spec& spec, int width, int height, int rotation, bool mirror,
+                               const fv_roi* roi);
+
+fv_transform make_transform(const Geometry& g, const Spec& spec);
+
+}  // namespace foveal::imgproc
+#endif  // FOVEAL_IMGPROC_GEOMETRY_TRANSFORM_H_

@@ -1,0 +1,198 @@
+/* Image pipeline: camera frames and photos into tensors, model outputs back into frame
+ * coordinates. C99; pairs with foveal/types.h only.
+ *
+ * Conventions. Pixel (i, j) covers [i, i+1) x [j, j+1); coordinates are continuous, x right,
+ * y down. "Sensor" pixels lie as in memory; "upright" pixels are those after the frame's
+ * rotation (clockwise) and then its mirror. ROIs, boxes and points are upright.
+ *
+ * Ownership. Whoever calls owns all pixel and tensor memory, which need only live for the call.
+ * Handles are freed with their own _free (NULL is fine). Strings live as long as their handle.
+ * A function that returns fv_status* returns NULL on success.
+ *
+ * Threads. Specs and decoders are immutable once made: share them freely. A plan is used by one
+ * thread at a time (it may spread its own work over a pool).
+ */
+#ifndef FOVEAL_IMGPROC_H_
+#define FOVEAL_IMGPROC_H_
+
+#include "foveal/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Everything declared here is exported, whatever visibility the library is built with. */
+#if defined(__GNUC__)
+#define FV_IMAGE_API __attribute__((visibility("default")))
+#else
+#define FV_IMAGE_API
+#endif
+
+/* ---- Frames -------------------------------------------------------------------------- */
+
+typedef int32_t fv_pixel_format;
+enum {
+  FV_RGB = 1,
+  FV_BGR = 2,
+  FV_RGBA = 3, /* alpha is ignored */
+  FV_BGRA = 4,
+  FV_GRAY = 5,
+  FV_NV12 = 6, /* planes: Y, UV interleaved at half size (rounded up) */
+  FV_NV21 = 7, /* planes: Y, VU interleaved */
+  FV_I420 = 8  /* planes: Y, U, V; chroma pixel_stride 2 makes it YUV_420_888 */
+};
+
+typedef int32_t fv_color_matrix;
+enum { FV_MATRIX_UNKNOWN = 0, FV_BT601 = 1, FV_BT709 = 2, FV_BT2020 = 3 };
+typedef int32_t fv_color_range;
+enum { FV_RANGE_UNKNOWN = 0, FV_LIMITED = 1, FV_FULL = 2 };
+
+typedef struct fv_plane {
+  const void* data;
+  uint64_t bytes;       /* readable from data: mandatory. The last row may be short */
+  int64_t row_stride;   /* bytes between rows; 0 = tight */
+  int64_t pixel_stride; /* bytes between pixels; 0 = natural for the format */
+} fv_plane;
+
+typedef struct fv_frame {
+  fv_abi abi;
+  fv_pixel_format format;
+  int32_t width; /* sensor pixels */
+  int32_t height;
+  int32_t rotation; /* 0, 90, 180, 270: clockwise degrees that make it upright */
+  int32_t mirror;   /* 1: left and right are exchanged, after the rotation */
+  fv_color_matrix matrix; /* YUV formats only */
+  fv_color_range range;
+  int32_t plane_count;
+  fv_plane planes[4];
+} fv_frame;
+
+/* Fails with FV_FRAME_ERROR naming the field, what was expected and what came. */
+FV_IMAGE_API fv_status* fv_frame_check(const fv_frame* frame);
+
+/* ---- Transform: tensor <-> frame -------------------------------------------------------- */
+
+/* What a plan actually did, as a value: copy it, keep it, send it. */
+typedef struct fv_transform {
+  fv_abi abi;
+  double to_upright[9];   /* tensor pixels -> upright frame pixels, row-major, continuous */
+  double from_upright[9]; /* its inverse */
+  int32_t tensor_width, tensor_height;
+  int32_t frame_width, frame_height; /* upright */
+  int32_t rotation, mirror;          /* that were applied: upright <-> sensor */
+  double valid[4];                   /* x0, y0, x1, y1 of the tensor that holds the region, not bars */
+} fv_transform;
+
+typedef int32_t fv_space;
+enum { FV_SPACE_TENSOR = 0, FV_SPACE_UPRIGHT = 1, FV_SPACE_SENSOR = 2 };
+
+/* count points x, y, in place. */
+FV_IMAGE_API fv_status* fv_transform_points(const fv_transform* t, fv_space from, fv_space to,
+                                            double* xy, int64_t count);
+/* count boxes x0, y0, x1, y1, in place: the upright hull of the four mapped corners. */
+FV_IMAGE_API fv_status* fv_transform_boxes(const fv_transform* t, fv_space from, fv_space to,
+                                           double* boxes, int64_t count);
+
+/* ---- Pipeline ------------------------------------------------------------------------- */
+
+typedef struct fv_image_spec fv_image_spec;
+typedef struct fv_image_plan fv_image_plan;
+
+FV_IMAGE_API fv_status* fv_image_spec_from_json(const char* json, size_t bytes,
+                                                fv_image_spec** out);
+FV_IMAGE_API void fv_image_spec_free(fv_image_spec* spec);
+/* Canonical: equal specs give equal text. */
+FV_IMAGE_API const char* fv_image_spec_json(const fv_image_spec* spec);
+/* SHA-256 of the canonical text, 64 hexadecimal digits. */
+FV_IMAGE_API const char* fv_image_spec_digest(const fv_image_spec* spec);
+
+typedef int32_t fv_axis_order; /* of fv_tensor.dims in fv_image_plan_create */
+enum { FV_NCHW = 0, FV_NHWC = 1 };
+
+/* input: description only (data ignored): dtype, layout, four dims, -1 where the spec decides.
+ * Refuses (FV_SPEC_ERROR, FV_SHAPE_ERROR) whatever it cannot do exactly as the spec says. */
+FV_IMAGE_API fv_status* fv_image_plan_create(const fv_image_spec* spec, const fv_tensor* input,
+                                             fv_axis_order order, fv_image_plan** out);
+FV_IMAGE_API void fv_image_plan_free(fv_image_plan* plan);
+FV_IMAGE_API uint64_t fv_image_plan_bytes(const fv_image_plan* plan); /* of the tensor */
+/* What was chosen, and for which frame the last run ran. Valid until the next call. */
+FV_IMAGE_API const char* fv_image_plan_explain(fv_image_plan* plan);
+
+typedef int32_t fv_roi_kind;
+enum { FV_ROI_RECT = 1, FV_ROI_ROTATED = 2, FV_ROI_QUAD = 3 };
+typedef struct fv_roi {
+  fv_roi_kind kind;
+  int32_t reserved;
+  /* RECT x0, y0, x1, y1 · ROTATED cx, cy, w, h, clockwise degrees · QUAD x, y of the corners
+   * that become top-left, top-right, bottom-right, bottom-left */
+  double v[8];
+} fv_roi;
+
+/* Where to run. NULL, or parallel_for NULL: in the calling thread. Pass the core's
+ * fv_parallel_for and pool; bytes written are the same for any number of threads. */
+typedef struct fv_workers {
+  const fv_pool* pool;
+  void (*parallel_for)(const fv_pool* pool, int64_t tasks, fv_task task, void* ctx);
+} fv_workers;
+
+/* Writes the whole tensor at dst (dst_bytes >= fv_image_plan_bytes). Does not allocate on
+ * success. out may be NULL. roi must be given exactly when the spec says "per_call". */
+FV_IMAGE_API fv_status* fv_image_plan_run(fv_image_plan* plan, const fv_frame* frame,
+                                          const fv_roi* roi, void* dst, uint64_t dst_bytes,
+                                          const fv_workers* workers, fv_transform* out);
+
+/* ---- Decoders -------------------------------------------------------------------------- */
+
+typedef struct fv_decoder fv_decoder;
+
+typedef struct fv_detection {
+  int32_t label; /* class column of the model */
+  float score;
+  float box[4]; /* x0, y0, x1, y1, upright frame pixels */
+} fv_detection;
+
+FV_IMAGE_API fv_status* fv_decoder_from_json(const char* json, size_t bytes, fv_decoder** out);
+FV_IMAGE_API void fv_decoder_free(fv_decoder* decoder);
+FV_IMAGE_API const char* fv_decoder_json(const fv_decoder* decoder); /* canonical */
+FV_IMAGE_API int32_t fv_decoder_points(const fv_decoder* decoder);   /* per detection */
+FV_IMAGE_API int32_t fv_decoder_max(const fv_decoder* decoder);      /* most detections of a run */
+
+/* tensors: the model's outputs, plain float32, found by name. Writes at most capacity
+ * detections (best first) and, unless NULL, points: capacity * fv_decoder_points * (x, y).
+ * Values that are not finite are never reported. */
+FV_IMAGE_API fv_status* fv_decoder_run(const fv_decoder* decoder, const fv_tensor* tensors,
+                                       size_t tensor_count, const fv_transform* transform,
+                                       fv_detection* detections, float* points, int32_t capacity,
+                                       int32_t* count);
+
+/* ---- Drawing on 8-bit images ------------------------------------------------------------- */
+
+typedef struct fv_canvas {
+  fv_pixel_format format; /* RGB, BGR, RGBA, BGRA, GRAY */
+  int32_t width;
+  int32_t height;
+  int32_t reserved;
+  void* data;
+  uint64_t bytes;
+  int64_t row_stride; /* 0 = tight */
+} fv_canvas;
+
+/* 0xRRGGBB. Everything is clipped to the canvas; coordinates are continuous pixels. */
+typedef uint32_t fv_rgb;
+
+FV_IMAGE_API fv_status* fv_draw_box(const fv_canvas* canvas, const double box[4],
+                                    int32_t thickness, fv_rgb color);
+FV_IMAGE_API fv_status* fv_fill_box(const fv_canvas* canvas, const double box[4], fv_rgb color);
+FV_IMAGE_API fv_status* fv_draw_line(const fv_canvas* canvas, const double from_to[4],
+                                     int32_t thickness, fv_rgb color);
+FV_IMAGE_API fv_status* fv_draw_point(const fv_canvas* canvas, double x, double y, double radius,
+                                      fv_rgb color);
+/* Built-in font, ASCII 32..126 (others become '?'); x, y: top-left corner of the first cell.
+ * A cell is 6 x 10 pixels times scale. */
+FV_IMAGE_API fv_status* fv_draw_text(const fv_canvas* canvas, int32_t x, int32_t y,
+                                     const char* text, size_t bytes, int32_t scale, fv_rgb color);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

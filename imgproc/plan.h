@@ -1,0 +1,98 @@
+// A compiled pipeline: what to do with any frame of its spec, into one tensor description.
+#ifndef FOVEAL_IMGPROC_PLAN_H_
+#define FOVEAL_IMGPROC_PLAN_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "imgproc/frame.h"
+#include "imgproc/geometry/transform.h"
+#include "imgproc/rows/kernels.h"
+#include "imgproc/spec.h"
+
+namespace foveal::imgproc {
+
+// Where a component of a tensor pixel goes: at (y * row + x * pixel + c's offset) elements.
+struct Store {
+  fv_dtype dtype = FV_FLOAT32;
+  int channels = 3;
+  int64_t row = 0;             // elements between rows
+  int64_t pixel = 0;           // elements between pixels
+  int64_t component[3] = {};   // element offset of each component
+  int lanes = 0;               // > channels within one pixel: the rest is zeroed (blocked layouts)
+  uint64_t bytes = 0;          // of the whole tensor
+};
+
+// Affine colour map, source components -> tensor components, before the clamp.
+struct ColorMap {
+  bool copy = false;  // component j is source component from[j] unchanged
+  int from[3] = {};
+  float m[3][4] = {};  // row j: weights of the three source components, constant
+};
+
+enum class PlanKind { kRowsFirst, kAxisAligned, kGather };
+
+// Taps along one axis of the tensor, for source positions that do not depend on the other.
+struct Axis {
+  std::vector<int32_t> i0, i1;  // clamped source indices
+  std::vector<float> w0, w1;
+  bool single = false;  // all weights are 1, 0: one tap
+};
+
+// Everything one run needs, fixed before the bands start.
+struct Run {
+  const Kernels* k = nullptr;
+  Source source;
+  Geometry geometry;
+  PlanKind kind = PlanKind::kGather;
+  bool transposed = false;  // tensor x walks down source columns (rotations by 90)
+  bool nearest = false;
+  bool constant = false;  // border is blended
+  int step = kChunk;      // tensor pixels per chunk
+  LinearMap map;          // kGather
+  ColorMap color;
+  float border[3] = {};
+  float pad[3] = {};
+  bool round = false;
+  float scale[3] = {}, bias[3] = {};
+  Store store;
+  uint8_t* dst = nullptr;
+};
+
+struct Plan {
+  Spec spec;
+  Store store;
+  std::string text;  // of explain
+
+  // Tables of the last run; sized at compile.
+  Axis x, y;
+  std::vector<int32_t> xo[3][2];  // [group][tap] byte offsets along tensor x
+
+  Run run;
+  bool ran = false;
+  fv_pixel_format ran_format = 0;
+};
+
+// Planar float rows of one chunk, in source components.
+struct Rows {
+  alignas(64) float c[3][kChunk];
+  alignas(64) float inside[kChunk];
+};
+
+// lower.cc: classify the map, build tables and colour constants. Allocates nothing.
+Status lower(Plan& plan, const fv_frame& frame, const fv_roi* roi);
+
+// plans/*.cc: sample tensor pixels [x, x + n) of row y into rows.c (source components), and
+// rows.inside where run.constant.
+void sample_axis_aligned(const Plan& plan, int x, int y, int n, Rows& rows);
+void sample_gather(const Plan& plan, int x, int y, int n, Rows& rows);
+
+// plans/band.cc: tensor rows [y0, y1), bars included.
+void run_band(const Plan& plan, int y0, int y1);
+
+Result<Store> make_store(const Spec& spec, const fv_tensor& input, fv_axis_order order);
+Result<ColorMap> make_color(const Spec& spec, const fv_frame& frame, const Source& source);
+
+}  // namespace foveal::imgproc
+#endif  // FOVEAL_IMGPROC_PLAN_H_

@@ -1,0 +1,93 @@
+// One band of tensor rows: sample, colour, normalise, store; and the bars around the image.
+#include <algorithm>
+#include <cstring>
+
+#include "imgproc/plan.h"
+
+namespace foveal::imgproc {
+namespace {
+
+void store(const Run& r, int x, int y, int n, float (&v)[3][kChunk]) {
+  const Store& s = r.store;
+  const int64_t at = y * s.row + x * s.pixel;
+  if (s.lanes && s.lanes != s.channels) {  // padding lanes of blocked layouts hold zero
+    const size_t size = s.dtype == FV_FLOAT32 ? 4 : 1;
+    if (s.lanes > 0)
+      std::memset(r.dst + at * size, 0, static_cast<size_t>(n * s.pixel) * size);
+    else
+      std::memset(r.dst + (s.component[2] + at) * size, 0, static_cast<size_t>(n * s.pixel) * size);
+  }
+  const bool together = s.channels == 3 && s.component[0] == 0 && s.component[1] == 1 &&
+                        s.component[2] == 2;
+  if (s.dtype == FV_FLOAT32) {
+    float* dst = reinterpret_cast<float*>(r.dst) + at;
+    if (together) return r.k->pack3_f32(v[0], v[1], v[2], n, static_cast<int>(s.pixel), dst);
+    for (int c = 0; c < s.channels; ++c)
+      for (int i = 0; i < n; ++i) dst[s.component[c] + i * s.pixel] = v[c][i];
+  } else {
+    uint8_t* dst = r.dst + at;
+    if (together) return r.k->pack3_u8(v[0], v[1], v[2], n, static_cast<int>(s.pixel), dst);
+    uint8_t row[kChunk];
+    for (int c = 0; c < s.channels; ++c) {
+      r.k->to_u8(v[c], n, row);
+      for (int i = 0; i < n; ++i) dst[s.component[c] + i * s.pixel] = row[i];
+    }
+  }
+}
+
+void fill(const Run& r, int x0, int x1, int y) {
+  float v[3][kChunk];
+  for (int c = 0; c < r.store.channels; ++c) {
+    float level;
+    r.k->finish(&r.pad[c], r.round, r.scale[c], r.bias[c], 1, &level);
+    std::fill_n(v[c], std::min(kChunk, std::max(x1 - x0, 0)), level);
+  }
+  for (int x = x0; x < x1; x += kChunk) store(r, x, y, std::min(kChunk, x1 - x), v);
+}
+
+}  // namespace
+
+void run_band(const Plan& p, int y0, int y1) {
+  const Run& r = p.run;
+  const Kernels& k = *r.k;
+  const Geometry& g = r.geometry;
+  const Store& s = r.store;
+  Rows rows;
+  alignas(64) float out[3][kChunk];
+  for (int y = y0; y < y1; ++y) {
+    if (y < g.y0 || y >= g.y1) {
+      fill(r, 0, p.spec.width, y);
+      continue;
+    }
+    fill(r, 0, g.x0, y);
+    for (int x = g.x0; x < g.x1; x += r.step) {
+      const int n = std::min(r.step, g.x1 - x);
+      if (r.kind == PlanKind::kGather) sample_gather(p, x, y, n, rows);
+      else sample_axis_aligned(p, x, y, n, rows);
+      const float* inside = r.constant ? rows.inside : nullptr;
+      for (int c = 0; c < s.channels; ++c) {
+        const float* in = rows.c[r.color.from[c]];
+        const float* m = r.color.m[c];
+        if (!r.color.copy) {
+          const bool one = m[1] == 0 && m[2] == 0;
+          if (one) k.mix1(rows.c[0], inside, m, r.border[c], n, out[c]);
+          else k.mix3(rows.c[0], rows.c[1], rows.c[2], inside, m, r.border[c], n, out[c]);
+          in = out[c];
+        } else if (inside) {
+          static constexpr float kIdentity[4] = {1, 0, 0, 0};
+          k.mix1(in, inside, kIdentity, r.border[c], n, out[c]);
+          in = out[c];
+        }
+        // Planar float tensors are finished in place of destination.
+        float* to = s.dtype == FV_FLOAT32 && s.pixel == 1
+                        ? reinterpret_cast<float*>(r.dst) + s.component[c] + y * s.row + x
+                        : out[c];
+        k.finish(in, r.round, r.scale[c], r.bias[c], n, to);
+      }
+      if (s.dtype != FV_FLOAT32 || s.pixel != 1) store(r, x, y, n, out);
+    }
+    fill(r, g.x1, p.spec.width, y);
+  }
+}
+
+}  // namespace foveal::imgproc

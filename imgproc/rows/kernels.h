@@ -1,0 +1,84 @@
+// Row kernels: plain loops over a few hundred pixels that compilers vectorise, built once per
+// instruction set and chosen at run time. They know nothing of frames, specs or layouts.
+//
+// Intermediate rows are planar float, one array per component, at most kChunk long.
+#ifndef FOVEAL_IMGPROC_ROWS_KERNELS_H_
+#define FOVEAL_IMGPROC_ROWS_KERNELS_H_
+
+#include <cstdint>
+
+namespace foveal::imgproc {
+
+inline constexpr int kChunk = 256;     // destination pixels a kernel handles at once
+inline constexpr int kSpan = 8192;     // most source bytes of one row behind a chunk (lerp_rows)
+
+// Taps of a chunk along x: byte offsets and weights. Weights of taps outside the frame are 0.
+struct XTaps {
+  const int32_t* o0;
+  const int32_t* o1;
+  const float* w0;
+  const float* w1;
+};
+
+// Taps of a chunk anywhere: offset = y + x for each of the four combinations.
+struct Taps4 {
+  int32_t o00[kChunk], o01[kChunk], o10[kChunk], o11[kChunk];
+};
+struct Weights4 {
+  float w00[kChunk], w01[kChunk], w10[kChunk], w11[kChunk];
+};
+
+// Bilinear positions of a chunk: clamped pixel indices and weights.
+struct Positions {
+  int32_t x0[kChunk], x1[kChunk], y0[kChunk], y1[kChunk];
+};
+
+struct LinearMap {      // sensor pixel index = (a, b, c) . (dx, dy, 1), per axis; f64
+  double x[3], y[3], w[3];
+  bool projective;
+};
+
+struct Kernels {
+  const char* isa;
+
+  // out[i] = v0 * (w0 r0[o0] + w1 r0[o1]) + v1 * (w0 r1[o0] + w1 r1[o1])
+  void (*sample1)(const uint8_t* r0, const uint8_t* r1, XTaps t, float v0, float v1, int n,
+                  float* out);
+  // The same for three components at byte offsets c[0..2] from r0, r1.
+  void (*sample3)(const uint8_t* r0, const uint8_t* r1, const int c[3], XTaps t, float v0,
+                  float v1, int n, float* out0, float* out1, float* out2);
+  // One tap of weight 1: exact copies.
+  void (*copy1)(const uint8_t* r0, const int32_t* o0, int n, float* out);
+
+  // Rows first: out[i] = v0 r0[i] + v1 r1[i] over `n` bytes, then taps on that row.
+  void (*lerp_rows)(const uint8_t* r0, const uint8_t* r1, float v0, float v1, int n, float* out);
+  // row[0] is the byte at offset `first`.
+  void (*taps)(const float* row, int32_t first, XTaps t, int n, float* out);
+
+  // Positions of tensor pixels x .. x+n-1 of row y. nearest: the pixel that holds the point.
+  // constant: taps outside get weight 0; otherwise they are clamped.
+  void (*positions)(const LinearMap& m, double x, double y, int n, int width, int height,
+                    bool nearest, bool constant, Positions* p, Weights4* w);
+  void (*offsets)(const Positions& p, int shift, int32_t row, int32_t pixel, int n, Taps4* t);
+  void (*gather1)(const uint8_t* base, const Taps4& t, const Weights4& w, int n, float* out);
+  void (*gather3)(const uint8_t* base, const int c[3], const Taps4& t, const Weights4& w, int n,
+                  float* out0, float* out1, float* out2);
+
+  // out = m[0] a + m[1] b + m[2] c + m[3] * inside + border * (1 - inside); inside NULL: 1.
+  void (*mix3)(const float* a, const float* b, const float* c, const float* inside,
+               const float m[4], float border, int n, float* out);
+  // out = m[0] a + m[3] * inside + border * (1 - inside). out may be a.
+  void (*mix1)(const float* a, const float* inside, const float m[4], float border, int n,
+               float* out);
+  // Clamp to 0..255, round half to even if asked, then y = x * k + b. out may be in.
+  void (*finish)(const float* in, bool round, float k, float b, int n, float* out);
+  void (*to_u8)(const float* in, int n, uint8_t* out);  // round half to even, saturate
+  // Interleave three rows / spread one row with a step.
+  void (*pack3_f32)(const float* a, const float* b, const float* c, int n, int step, float* out);
+  void (*pack3_u8)(const float* a, const float* b, const float* c, int n, int step, uint8_t* out);
+};
+
+const Kernels& kernels();  // for this machine
+
+}  // namespace foveal::imgproc
+#endif  // FOVEAL_IMGPROC_ROWS_KERNELS_H_

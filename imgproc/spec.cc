@@ -1,0 +1,267 @@
+#include "imgproc/spec.h"
+
+#include <cmath>
+
+#include "imgproc/json.h"
+#include "imgproc/sha256.h"
+
+namespace foveal::imgproc {
+namespace {
+
+using Names = json::Names;
+using Text = std::string_view;
+constexpr Text kColors[] = {"RGB", "BGR", "GRAY"};
+constexpr Text kRois[] = {"full", "per_call"};
+constexpr Text kFits[] = {"stretch", "letterbox", "cover", "matrix"};
+constexpr Text kPolicies[] = {"ultralytics", "yolox", "mediapipe"};
+constexpr Text kSamples[] = {"bilinear", "nearest", "bicubic", "area", "lanczos3"};
+constexpr Text kGrids[] = {"half_pixel", "align_corners", "asymmetric"};
+constexpr Text kProfiles[] = {"exact", "fast", "cv2", "cv2_4", "pillow", "torch"};
+constexpr Text kBorders[] = {"replicate", "constant", "constant_hard", "reflect101"};
+constexpr Text kMatrices[] = {"frame", "bt601", "bt709", "bt2020"};
+constexpr Text kRanges[] = {"frame", "limited", "full"};
+constexpr Text kChromas[] = {"replicate", "linear"};
+constexpr Text kSitings[] = {"frame", "center", "left", "top_left"};
+constexpr Text kIntermediates[] = {"f32", "u8"};
+
+template <class E>
+std::string name(Names names, E e) {
+  return json::quote(names[static_cast<size_t>(e)]);
+}
+
+template <class E>
+Status read_enum(const json::Object& o, std::string_view key, Names names, E& out) {
+  int i = static_cast<int>(out);
+  FV_TRY(o.read_enum(key, names, i));
+  out = static_cast<E>(i);
+  return ok();
+}
+
+// Every kind of object begins with "k".
+template <class E>
+Status read_kind(const json::Object& o, Names names, E& out) {
+  FV_TRY(o.require("k"));
+  return read_enum(o, "k", names, out);
+}
+
+Status read_level(const json::Object& o, std::string_view key, size_t channels,
+                  std::vector<double>& out) {
+  FV_TRY(o.read(key, channels, true, out));
+  for (const double v : out)
+    if (v < 0 || v > 255) return o.error(key, "values in 0..255", o.find(key));
+  return ok();
+}
+
+Status read_fit(const json::Object& root, Spec& s) {
+  json::Object o;
+  bool present;
+  FV_TRY(root.object("fit", o, present));
+  if (!present) return ok();
+  FV_TRY(read_kind(o, kFits, s.fit));
+  switch (s.fit) {
+    case FitKind::kStretch:
+    case FitKind::kCover: return o.only({"k"});
+    case FitKind::kLetterbox:
+      FV_TRY(o.only({"k", "pad", "policy"}));
+      FV_TRY(read_enum(o, "policy", kPolicies, s.policy));
+      if (s.policy == Policy::kMediapipe) s.pad.clear();  // comes from the border
+      else s.pad.assign(s.channels(), 114);
+      return read_level(o, "pad", s.channels(), s.pad);
+    case FitKind::kMatrix:
+      FV_TRY(o.only({"k", "m"}));
+      FV_TRY(o.require("m"));
+      return o.read("m", 9, false, s.matrix);
+  }
+  return ok();
+}
+
+Status read_sample(const json::Object& root, Spec& s) {
+  json::Object o;
+  bool present;
+  FV_TRY(root.object("sample", o, present));
+  if (!present) return ok();
+  FV_TRY(read_kind(o, kSamples, s.sample));
+  switch (s.sample) {
+    case SampleKind::kNearest: FV_TRY(o.only({"k", "grid"})); break;
+    case SampleKind::kArea: FV_TRY(o.only({"k"})); break;
+    case SampleKind::kBicubic: FV_TRY(o.only({"k", "antialias", "grid", "a"})); break;
+    default: FV_TRY(o.only({"k", "antialias", "grid"}));
+  }
+  FV_TRY(o.read("antialias", s.antialias));
+  FV_TRY(o.read("a", s.bicubic_a));
+  return read_enum(o, "grid", kGrids, s.grid);
+}
+
+Status read_border(const json::Object& root, Spec& s) {
+  json::Object o;
+  bool present;
+  FV_TRY(root.object("border", o, present));
+  if (!present) return ok();
+  FV_TRY(read_kind(o, kBorders, s.border));
+  if (s.border == BorderKind::kReplicate || s.border == BorderKind::kReflect101)
+    return o.only({"k"});
+  FV_TRY(o.only({"k", "v"}));
+  s.border_value.assign(s.channels(), 0);
+  return read_level(o, "v", s.channels(), s.border_value);
+}
+
+Status read_yuv(const json::Object& root, Spec& s) {
+  json::Object o;
+  bool present;
+  FV_TRY(root.object("yuv", o, present));
+  if (!present) return ok();
+  FV_TRY(o.only({"matrix", "range", "chroma", "siting"}));
+  FV_TRY(read_enum(o, "matrix", kMatrices, s.yuv_matrix));
+  FV_TRY(read_enum(o, "range", kRanges, s.yuv_range));
+  FV_TRY(read_enum(o, "chroma", kChromas, s.chroma));
+  return read_enum(o, "siting", kSitings, s.siting);
+}
+
+Status read_norm(const json::Object& root, Spec& s) {
+  const size_t n = static_cast<size_t>(s.channels());
+  s.norm_mean.assign(n, 0);
+  s.norm_std.assign(n, 1);
+  json::Object o;
+  bool present;
+  FV_TRY(root.object("norm", o, present));
+  if (!present) return ok();
+  FV_TRY(o.only({"scale", "mean", "std"}));
+  FV_TRY(o.read("scale", s.norm_scale));
+  FV_TRY(o.read("mean", n, true, s.norm_mean));
+  FV_TRY(o.read("std", n, true, s.norm_std));
+  for (size_t c = 0; c < n; ++c) {
+    if (s.norm_std[c] == 0) return o.error("std", "values that are not 0", o.find("std"));
+    const float k = static_cast<float>(s.norm_scale / s.norm_std[c]);
+    const float b = static_cast<float>(-s.norm_mean[c] / s.norm_std[c]);
+    if (!std::isfinite(k) || !std::isfinite(b) || !std::isfinite(255.0f * k + b))
+      return o.error("std", "scale, mean and std that keep results within float32", o.find("std"));
+  }
+  return ok();
+}
+
+Status read_orient(const json::Object& root, Spec& s) {
+  const json::Value* v = root.find("orient");
+  if (!v) return ok();
+  if (v->type == json::Type::kNumber &&
+      (v->number == 0 || v->number == 90 || v->number == 180 || v->number == 270)) {
+    s.orient = Orient::kExplicit;
+    s.orient_degrees = static_cast<int>(v->number);
+    return ok();
+  }
+  if (v->type == json::Type::kString && (v->string == "frame" || v->string == "none")) {
+    s.orient = v->string == "frame" ? Orient::kFrame : Orient::kNone;
+    return ok();
+  }
+  return root.error("orient", "\"frame\", \"none\", 0, 90, 180 or 270", v);
+}
+
+std::string canonical(const Spec& s) {
+  std::string t = format("{\"imgproc\":1,\"size\":[%d,%d],\"color\":", s.width, s.height);
+  t += name(kColors, s.color) + ",\"orient\":";
+  t += s.orient == Orient::kFrame  ? "\"frame\""
+       : s.orient == Orient::kNone ? "\"none\""
+                                   : std::to_string(s.orient_degrees);
+  t += ",\"roi\":" + name(kRois, s.roi_per_call) + ",\"fit\":{\"k\":" + name(kFits, s.fit);
+  if (s.fit == FitKind::kLetterbox) {
+    if (!s.pad.empty()) t += ",\"pad\":" + json::numbers(s.pad);
+    t += ",\"policy\":" + name(kPolicies, s.policy);
+  }
+  if (s.fit == FitKind::kMatrix) t += ",\"m\":" + json::numbers(s.matrix);
+  t += "},\"sample\":{\"k\":" + name(kSamples, s.sample);
+  if (s.sample != SampleKind::kNearest && s.sample != SampleKind::kArea)
+    t += std::string(",\"antialias\":") + (s.antialias ? "true" : "false");
+  if (s.sample == SampleKind::kBicubic) t += ",\"a\":" + json::number(s.bicubic_a);
+  if (s.sample != SampleKind::kArea) t += ",\"grid\":" + name(kGrids, s.grid);
+  t += "},\"profile\":" + name(kProfiles, s.profile) + ",\"border\":{\"k\":" +
+       name(kBorders, s.border);
+  if (!s.border_value.empty()) t += ",\"v\":" + json::numbers(s.border_value);
+  t += "},\"yuv\":{\"matrix\":" + name(kMatrices, s.yuv_matrix) +
+       ",\"range\":" + name(kRanges, s.yuv_range) + ",\"chroma\":" + name(kChromas, s.chroma) +
+       ",\"siting\":" + name(kSitings, s.siting) + "},\"norm\":{\"scale\":" +
+       json::number(s.norm_scale) + ",\"mean\":" + json::numbers(s.norm_mean) +
+       ",\"std\":" + json::numbers(s.norm_std) + "},\"intermediate\":" +
+       name(kIntermediates, s.intermediate) + "}";
+  return t;
+}
+
+Status unsupported(const std::string& what, const char* hint) {
+  return Status(FV_SPEC_ERROR, "pipeline spec: " + what, hint);
+}
+
+}  // namespace
+
+Result<Spec> parse_spec(std::string_view text) {
+  FV_ASSIGN(const json::Value doc, json::parse(text, "pipeline spec"));
+  FV_ASSIGN(const json::Object root, json::Object::of(doc, "pipeline spec"));
+  FV_TRY(root.only({"imgproc", "size", "color", "orient", "roi", "fit", "sample", "profile",
+                    "border", "yuv", "norm", "intermediate"}));
+  int version = 1;
+  if (const json::Value* v = root.find("imgproc"))
+    if (v->type != json::Type::kNumber || v->number != 1)
+      return root.error("imgproc", "version 1", v);
+  FV_TRY(root.read_int("imgproc", 1, 1, version));
+
+  Spec s;
+  FV_TRY(root.require("size"));
+  std::vector<double> size;
+  FV_TRY(root.read("size", 2, false, size));
+  for (const double v : size)
+    if (v != std::floor(v) || v < 1 || v > 16384)
+      return root.error("size", "[width, height], whole numbers in 1..16384", root.find("size"));
+  s.width = static_cast<int>(size[0]);
+  s.height = static_cast<int>(size[1]);
+
+  FV_TRY(read_enum(root, "color", kColors, s.color));
+  FV_TRY(read_orient(root, s));
+  int roi = 0;
+  FV_TRY(root.read_enum("roi", kRois, roi));
+  s.roi_per_call = roi == 1;
+  FV_TRY(read_fit(root, s));
+  FV_TRY(read_sample(root, s));
+  FV_TRY(read_enum(root, "profile", kProfiles, s.profile));
+  FV_TRY(read_border(root, s));
+  FV_TRY(read_yuv(root, s));
+  FV_TRY(read_norm(root, s));
+  FV_TRY(read_enum(root, "intermediate", kIntermediates, s.intermediate));
+
+  if (s.fit == FitKind::kLetterbox && s.policy == Policy::kMediapipe && !s.pad.empty()) {
+    if (s.pad != s.border_value)
+      return Status(FV_SPEC_ERROR,
+                    "pipeline spec: fit: key \"pad\": policy \"mediapipe\" fills its bars from "
+                    "\"border\", got a different value",
+                    "leave pad out and set border to {\"k\":\"constant\",\"v\":...}");
+    s.pad.clear();
+  }
+  if (s.fit == FitKind::kMatrix && s.roi_per_call)
+    return Status(FV_SPEC_ERROR,
+                  "pipeline spec: key \"roi\": \"per_call\" contradicts fit \"matrix\"",
+                  "the matrix already says what the tensor shows");
+  s.json = canonical(s);
+  s.digest = sha256_hex(s.json);
+  return s;
+}
+
+Status check_supported(const Spec& s) {
+  if (s.profile != Profile::kExact && s.profile != Profile::kFast)
+    return unsupported("profile " + name(kProfiles, s.profile) + " is not available in this build",
+                       "use \"exact\" or \"fast\"");
+  if (s.sample != SampleKind::kBilinear && s.sample != SampleKind::kNearest)
+    return unsupported("sample " + name(kSamples, s.sample) + " is not available in this build",
+                       "use \"bilinear\" or \"nearest\"");
+  if (s.antialias)
+    return unsupported("sample: antialias is not available in this build",
+                       "set antialias to false, knowing that large reductions will alias");
+  if (s.border != BorderKind::kReplicate && s.border != BorderKind::kConstant)
+    return unsupported("border " + name(kBorders, s.border) + " is not available in this build",
+                       "use \"replicate\" or \"constant\"");
+  if (s.chroma != Chroma::kReplicate)
+    return unsupported("yuv: chroma \"linear\" is not available in this build",
+                       "use \"replicate\"");
+  if (s.fit == FitKind::kMatrix && s.grid != Grid::kHalfPixel)
+    return unsupported("sample: grid " + name(kGrids, s.grid) +
+                           " has no meaning with fit \"matrix\", whose coordinates are continuous",
+                       "compose the shift into the matrix and use \"half_pixel\"");
+  return ok();
+}
+
+}  // namespace foveal::imgproc

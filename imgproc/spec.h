@@ -1,0 +1,71 @@
+// The pipeline specification: parsed, validated, canonical. Immutable once read.
+#ifndef FOVEAL_IMGPROC_SPEC_H_
+#define FOVEAL_IMGPROC_SPEC_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace foveal::imgproc {
+
+// Enumerators are in the order of the JSON strings (see spec.cc).
+enum class Color { kRgb, kBgr, kGray };
+enum class Orient { kFrame, kNone, kExplicit };
+enum class FitKind { kStretch, kLetterbox, kCover, kMatrix };
+enum class Policy { kUltralytics, kYolox, kMediapipe };
+enum class SampleKind { kBilinear, kNearest, kBicubic, kArea, kLanczos3 };
+enum class Grid { kHalfPixel, kAlignCorners, kAsymmetric };
+enum class Profile { kExact, kFast, kCv2, kCv2_4, kPillow, kTorch };
+enum class BorderKind { kReplicate, kConstant, kConstantHard, kReflect101 };
+enum class Matrix { kFrame, kBt601, kBt709, kBt2020 };
+enum class Range { kFrame, kLimited, kFull };
+enum class Chroma { kReplicate, kLinear };
+enum class Siting { kFrame, kCenter, kLeft, kTopLeft };
+enum class Intermediate { kF32, kU8 };
+
+struct Spec {
+  int width = 0;
+  int height = 0;
+  Color color = Color::kRgb;
+  Orient orient = Orient::kFrame;
+  int orient_degrees = 0;  // kExplicit
+  bool roi_per_call = false;
+
+  FitKind fit = FitKind::kStretch;
+  Policy policy = Policy::kUltralytics;
+  std::vector<double> pad;     // letterbox, per channel
+  std::vector<double> matrix;  // kMatrix: 9, tensor -> upright
+
+  SampleKind sample = SampleKind::kBilinear;
+  bool antialias = false;
+  double bicubic_a = -0.5;
+  Grid grid = Grid::kHalfPixel;
+  Profile profile = Profile::kExact;
+
+  BorderKind border = BorderKind::kReplicate;
+  std::vector<double> border_value;  // per channel
+
+  Matrix yuv_matrix = Matrix::kFrame;
+  Range yuv_range = Range::kFrame;
+  Chroma chroma = Chroma::kReplicate;
+  Siting siting = Siting::kFrame;
+
+  double norm_scale = 1;
+  std::vector<double> norm_mean, norm_std;  // per channel
+  Intermediate intermediate = Intermediate::kF32;
+
+  std::string json;    // canonical
+  std::string digest;  // SHA-256 of json
+
+  int channels() const { return color == Color::kGray ? 1 : 3; }
+};
+
+Result<Spec> parse_spec(std::string_view text);
+
+// What this build cannot compute is refused here, with the reason. Never a fallback.
+Status check_supported(const Spec& spec);
+
+}  // namespace foveal::imgproc
+#endif  // FOVEAL_IMGPROC_SPEC_H_

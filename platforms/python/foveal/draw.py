@@ -1,0 +1,141 @@
+"""Drawing on uint8 images in place: [height, width, 3 or 4] or [height, width].
+
+Everything is clipped to the image. Colours are 0xRRGGBB; `order` says how the image's channels
+lie ("RGB", "BGR", "RGBA", "BGRA", "GRAY"; None: RGB, RGBA or GRAY by the shape). Coordinates are
+continuous pixels: (0, 0) is the outer corner of the first one. Raises ArgumentError for images of
+another dtype, shape or memory layout, and for numbers that are not finite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foveal import _core
+from foveal.errors import ArgumentError
+
+Image = NDArray[np.uint8]
+
+CELL = (6, 10)
+"""Width and height of a character of `draw_text` at scale 1."""
+
+COLORS = (0xE6194B, 0x3CB44B, 0x4363D8, 0xF58231, 0x911EB4, 0x008080, 0x9A6324, 0x808000)
+"""Distinct colours for `draw`, by label."""
+
+_FORMATS = {"RGB": 1, "BGR": 2, "RGBA": 3, "BGRA": 4, "GRAY": 5}
+_BY_SHAPE = {1: "GRAY", 3: "RGB", 4: "RGBA"}
+
+
+def _format(image: Image, order: str | None) -> int:
+    if not isinstance(image, np.ndarray):
+        raise ArgumentError(f"image: expected a numpy array, got {type(image).__name__}")
+    channels = image.shape[2] if image.ndim == 3 else 1
+    name = order.upper() if order else _BY_SHAPE.get(channels, "RGB")
+    if name not in _FORMATS:
+        raise ArgumentError(f"order: expected {', '.join(_FORMATS)}, got '{order}'")
+    return _FORMATS[name]
+
+
+def _four(values: Sequence[float]) -> list[float]:
+    return [float(v) for v in values]
+
+
+def draw_box(
+    image: Image,
+    box: Sequence[float],
+    thickness: int = 2,
+    color: int = 0xFFFFFF,
+    order: str | None = None,
+) -> None:
+    """The outline of a box x0, y0, x1, y1; `thickness` in pixels, around the edge."""
+    _core.draw_box(image, _format(image, order), _four(box), int(thickness), int(color))
+
+
+def fill_box(
+    image: Image, box: Sequence[float], color: int = 0xFFFFFF, order: str | None = None
+) -> None:
+    """A filled box x0, y0, x1, y1."""
+    _core.fill_box(image, _format(image, order), _four(box), int(color))
+
+
+def draw_line(
+    image: Image,
+    from_to: Sequence[float],
+    thickness: int = 2,
+    color: int = 0xFFFFFF,
+    order: str | None = None,
+) -> None:
+    """A line x0, y0, x1, y1 with round ends."""
+    _core.draw_line(image, _format(image, order), _four(from_to), int(thickness), int(color))
+
+
+def draw_point(
+    image: Image,
+    x: float,
+    y: float,
+    radius: float = 2.0,
+    color: int = 0xFFFFFF,
+    order: str | None = None,
+) -> None:
+    """A filled circle."""
+    _core.draw_point(
+        image, _format(image, order), float(x), float(y), float(radius), int(color)
+    )
+
+
+def draw_text(
+    image: Image,
+    x: int,
+    y: int,
+    text: str,
+    scale: int = 1,
+    color: int = 0xFFFFFF,
+    order: str | None = None,
+) -> None:
+    """Text whose first cell has its top-left corner at x, y. Characters outside ASCII become '?'."""
+    clamp = 2**30
+    x, y = (max(-clamp, min(clamp, int(v))) for v in (x, y))
+    _core.draw_text(image, _format(image, order), x, y, text, int(scale), int(color))
+
+
+def draw_label(
+    image: Image,
+    box: Sequence[float],
+    text: str,
+    scale: int = 1,
+    color: int = 0x000000,
+    text_color: int = 0xFFFFFF,
+    order: str | None = None,
+) -> None:
+    """Text on a filled bar above a box, or inside it where there is no room above."""
+    height, width = image.shape[:2]
+    bar = (len(text) * CELL[0] + 3) * scale, (CELL[1] + 2) * scale
+    x = round(max(0.0, min(float(box[0]), width - bar[0])))
+    above = round(float(box[1])) - bar[1]
+    y = above if above >= 0 else max(0, min(round(float(box[1])), height - bar[1]))
+    fill_box(image, (x, y, x + bar[0], y + bar[1]), color, order)
+    draw_text(image, x + 2 * scale, y + 2 * scale, text, scale, text_color, order)
+
+
+def draw(
+    image: Image, detections: Sequence[Any], labels: Sequence[str] = (), order: str | None = None
+) -> None:
+    """Boxes, points and labels of detections, the best on top.
+
+    A detection has .label (text, or an index into `labels`), .score, .box and .points, as
+    `foveal.vision.Detection` and the items of `foveal.image.Detections` do.
+    """
+    height, width = image.shape[:2]
+    scale = max(1, round(min(width, height) / 400))
+    for d in reversed(list(detections)):
+        name = str(d.label)
+        if isinstance(d.label, (int, np.integer)) and 0 <= d.label < len(labels):
+            name = labels[int(d.label)]
+        color = COLORS[sum(name.encode()) % len(COLORS)]
+        draw_box(image, d.box, 2 * scale, color, order)
+        for x, y in d.points:
+            draw_point(image, x, y, 1.5 * scale, color, order)
+        draw_label(image, d.box, f"{name} {d.score:.2f}", scale, color, order=order)

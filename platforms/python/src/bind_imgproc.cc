@@ -1,0 +1,334 @@
+// Frames, pipelines, transforms, decoders and drawing. foveal/image.py and foveal/frame.py give
+// them their public face.
+#include "foveal/imgproc.h"
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arrays.h"
+#include "bind.h"
+#include "status.h"
+
+namespace foveal::python {
+namespace {
+
+[[noreturn]] void fail(const std::string& message, fv_code code = FV_INVALID_ARGUMENT) {
+  throw_if(fv_status_new(code, 0, nullptr, message.c_str(), nullptr));
+  throw py::error_already_set();
+}
+
+template <class T, void (*kFree)(T*)>
+struct Handle {
+  struct Delete {
+    void operator()(T* p) const { kFree(p); }
+  };
+  std::unique_ptr<T, Delete> p;
+};
+using Spec = Handle<fv_image_spec, fv_image_spec_free>;
+using Decoder = Handle<fv_decoder, fv_decoder_free>;
+
+// A frame over Python buffers; holds them.
+struct Frame {
+  fv_frame frame{};
+  std::vector<py::buffer_info> planes;
+};
+
+using Plane = std::tuple<py::buffer, int64_t, int64_t>;  // buffer, row stride, pixel stride
+
+std::shared_ptr<Frame> make_frame(int format, int width, int height,
+                                  const std::vector<Plane>& planes, int rotation, bool mirror,
+                                  int matrix, int range) {
+  auto f = std::make_shared<Frame>();
+  f->frame.abi = FV_ABI_INIT(fv_frame);
+  f->frame.format = format;
+  f->frame.width = width;
+  f->frame.height = height;
+  f->frame.rotation = rotation;
+  f->frame.mirror = mirror;
+  f->frame.matrix = matrix;
+  f->frame.range = range;
+  f->frame.plane_count = static_cast<int32_t>(planes.size());
+  for (size_t i = 0; i < planes.size(); ++i) {
+    const auto& [buffer, row, pixel] = planes[i];
+    f->planes.push_back(buffer.request());
+    // Bytes that may be read: up to the last element, whatever the strides between.
+    const py::buffer_info& b = f->planes.back();
+    int64_t bytes = b.itemsize;
+    for (size_t d = 0; d < b.shape.size(); ++d) {
+      if (b.shape[d] == 0) bytes = 0;
+      if (b.strides[d] < 0)
+        fail("frame: planes: expected strides that are not negative; pass numpy.ascontiguousarray(plane)", FV_FRAME_ERROR);
+      if (bytes) bytes += (b.shape[d] - 1) * b.strides[d];
+    }
+    if (i < 4) f->frame.planes[i] = {b.ptr, static_cast<uint64_t>(bytes), row, pixel};
+  }
+  throw_if(fv_frame_check(&f->frame));
+  return f;
+}
+
+py::array_t<double> matrix(const double (&m)[9]) {
+  py::array_t<double> a({3, 3});
+  std::copy(m, m + 9, a.mutable_data());
+  return a;
+}
+
+using Doubles = py::array_t<double, py::array::c_style | py::array::forcecast>;
+
+// A copy of xy mapped between spaces; the last dimension is 2 (points) or 4 (boxes).
+py::array_t<double> map_coordinates(const fv_transform& t, int from, int to, const Doubles& in,
+                                    int width) {
+  if (in.ndim() < 1 || in.shape(in.ndim() - 1) != width)
+    fail("expected an array whose last dimension is " + std::to_string(width));
+  py::array_t<double> out(std::vector<py::ssize_t>(in.shape(), in.shape() + in.ndim()));
+  std::copy(in.data(), in.data() + in.size(), out.mutable_data());
+  throw_if((width == 2 ? fv_transform_points : fv_transform_boxes)(
+      &t, from, to, out.mutable_data(), in.size() / width));
+  return out;
+}
+
+// A compiled pipeline and the threads it may use.
+struct Plan {
+  std::unique_ptr<fv_image_plan, decltype(&fv_image_plan_free)> plan{nullptr, fv_image_plan_free};
+  std::unique_ptr<fv_pool, decltype(&fv_pool_free)> pool{nullptr, fv_pool_free};
+  fv_dtype dtype = FV_FLOAT32;
+};
+
+std::shared_ptr<Plan> compile(const Spec& spec, const std::string& dtype, int order, int block,
+                              const std::vector<int64_t>& dims, int threads) {
+  fv_tensor t{};
+  t.abi = FV_ABI_INIT(fv_tensor);
+  t.name = "";
+  t.dtype = dtype_id(dtype);
+  t.rank = static_cast<int32_t>(dims.size());
+  if (dims.size() > FV_MAX_RANK) fail("a shape of more than 8 dimensions");
+  std::copy(dims.begin(), dims.end(), t.dims);
+  t.layout = block ? fv_layout{FV_LAYOUT_NCXHWX, block} : fv_layout{FV_LAYOUT_PLAIN, 0};
+  fv_image_plan* made = nullptr;
+  throw_if(fv_image_plan_create(spec.p.get(), &t, order, &made));
+  auto plan = std::make_shared<Plan>();
+  plan->plan.reset(made);
+  plan->dtype = t.dtype;
+  if (threads > 1) {
+    fv_pool* pool = nullptr;
+    throw_if(fv_pool_new(threads, &pool));
+    plan->pool.reset(pool);
+  }
+  return plan;
+}
+
+fv_transform run(Plan& plan, const Frame& frame, const py::object& roi, const py::array& out) {
+  fv_roi r{};
+  const bool has_roi = !roi.is_none();
+  if (has_roi) {
+    const auto [kind, values] = roi.cast<std::pair<int, std::vector<double>>>();
+    const size_t want = kind == FV_ROI_RECT ? 4 : kind == FV_ROI_ROTATED ? 5 : 8;
+    if (values.size() != want)
+      fail("roi: expected " + std::to_string(want) + " numbers, got " +
+                            std::to_string(values.size()));
+    r.kind = kind;
+    std::copy(values.begin(), values.end(), r.v);
+  }
+  if (dtype_of(out) != dtype_row(plan.dtype).name)
+    fail(std::string("out: expected dtype ") + dtype_row(plan.dtype).name +
+                          ", got " + std::string(py::str(out.dtype())));
+  if (!(out.flags() & py::array::c_style) || !out.writeable())
+    fail("out: expected a writable C-contiguous array");
+  void* data = const_cast<void*>(out.data());
+  fv_transform t{};
+  fv_status* status;
+  {
+    const fv_workers workers{plan.pool.get(), fv_parallel_for};
+    const uint64_t bytes = static_cast<uint64_t>(out.nbytes());
+    py::gil_scoped_release release;
+    status = fv_image_plan_run(plan.plan.get(), &frame.frame, has_roi ? &r : nullptr, data, bytes,
+                               &workers, &t);
+  }
+  throw_if(status);
+  return t;
+}
+
+// labels int32 [n], scores float32 [n], boxes float32 [n, 4], points float32 [n, p, 2].
+py::tuple decode(const Decoder& decoder, const py::dict& outputs, const fv_transform& t) {
+  std::vector<fv_tensor> tensors;
+  std::vector<std::string> names;
+  std::vector<py::array> held;
+  names.reserve(outputs.size());
+  for (const auto& [name, value] : outputs) {
+    py::array a = py::array::ensure(value, py::array::c_style);
+    if (!a) fail("outputs: expected arrays");
+    held.push_back(a);
+    names.push_back(py::str(name));
+    fv_tensor x{};
+    x.abi = FV_ABI_INIT(fv_tensor);
+    x.name = names.back().c_str();
+    x.data = const_cast<void*>(a.data());
+    x.bytes = static_cast<uint64_t>(a.nbytes());
+    const std::string dtype = dtype_of(a);
+    x.dtype = dtype.empty() ? 0 : dtype_id(dtype);
+    x.rank = static_cast<int32_t>(a.ndim());
+    if (x.rank > FV_MAX_RANK) fail("outputs: more than 8 dimensions");
+    for (int d = 0; d < x.rank; ++d) x.dims[d] = a.shape(d);
+    x.layout = {FV_LAYOUT_PLAIN, 0};
+    tensors.push_back(x);
+  }
+  const int32_t most = fv_decoder_max(decoder.p.get()), per = fv_decoder_points(decoder.p.get());
+  std::vector<fv_detection> found(static_cast<size_t>(most));
+  std::vector<float> points(static_cast<size_t>(most) * static_cast<size_t>(per) * 2);
+  int32_t n = 0;
+  throw_if(fv_decoder_run(decoder.p.get(), tensors.data(), tensors.size(), &t, found.data(),
+                          points.data(), most, &n));
+  py::array_t<int32_t> labels(n);
+  py::array_t<float> scores(n), boxes(std::vector<py::ssize_t>{n, 4}),
+      xy(std::vector<py::ssize_t>{n, per, 2});
+  for (int32_t i = 0; i < n; ++i) {
+    const fv_detection& d = found[static_cast<size_t>(i)];
+    labels.mutable_at(i) = d.label;
+    scores.mutable_at(i) = d.score;
+    for (int k = 0; k < 4; ++k) boxes.mutable_at(i, k) = d.box[k];
+  }
+  std::copy(points.begin(), points.begin() + static_cast<int64_t>(n) * per * 2, xy.mutable_data());
+  return py::make_tuple(labels, scores, boxes, xy);
+}
+
+fv_canvas canvas(const py::array& image, int format) {
+  if (!image.writeable()) fail("image: expected a writable array");
+  if (dtype_of(image) != "uint8" || image.ndim() < 2 || image.ndim() > 3)
+    fail("image: expected a uint8 array [height, width(, channels)]");
+  const py::ssize_t channels = image.ndim() == 3 ? image.shape(2) : 1;
+  if ((image.ndim() == 3 && image.strides(2) != 1) || image.strides(1) != channels ||
+      image.strides(0) < image.shape(1) * channels)
+    fail("image: expected rows of adjacent pixels (C-contiguous rows)");
+  const int want = format == FV_GRAY ? 1 : format == FV_RGB || format == FV_BGR ? 3 : 4;
+  if (channels != want)
+    fail("image: expected " + std::to_string(want) + " channels, got " +
+                          std::to_string(channels));
+  fv_canvas c{};
+  c.format = format;
+  c.width = static_cast<int32_t>(std::min<py::ssize_t>(image.shape(1), INT32_MAX));
+  c.height = static_cast<int32_t>(std::min<py::ssize_t>(image.shape(0), INT32_MAX));
+  c.data = const_cast<void*>(image.data());
+  c.row_stride = image.strides(0);
+  c.bytes = image.shape(0) ? static_cast<uint64_t>((image.shape(0) - 1) * image.strides(0) +
+                                                   image.shape(1) * channels)
+                           : 0;
+  return c;
+}
+
+std::array<double, 4> box_of(const std::vector<double>& v) {
+  if (v.size() != 4) fail("expected 4 numbers");
+  return {v[0], v[1], v[2], v[3]};
+}
+
+}  // namespace
+
+void bind_imgproc(py::module_& m) {
+  py::class_<Frame, std::shared_ptr<Frame>>(m, "FrameHandle");
+  m.def("frame_new", make_frame);
+
+  py::class_<Spec>(m, "ImageSpec")
+      .def(py::init([](const std::string& json) {
+        fv_image_spec* spec = nullptr;
+        throw_if(fv_image_spec_from_json(json.data(), json.size(), &spec));
+        Spec s;
+        s.p.reset(spec);
+        return s;
+      }))
+      .def_property_readonly("json", [](const Spec& s) { return fv_image_spec_json(s.p.get()); })
+      .def_property_readonly("digest",
+                             [](const Spec& s) { return fv_image_spec_digest(s.p.get()); })
+      .def("compile", compile);
+
+  py::class_<fv_transform>(m, "TransformHandle")
+      .def(py::init([](const Doubles& to_upright, const Doubles& from_upright, int tensor_width,
+                       int tensor_height, int frame_width, int frame_height, int rotation,
+                       int mirror, const std::vector<double>& valid) {
+        if (to_upright.size() != 9 || from_upright.size() != 9 || valid.size() != 4)
+          fail("expected 9, 9 and 4 numbers");
+        fv_transform t{};
+        t.abi = FV_ABI_INIT(fv_transform);
+        std::copy_n(to_upright.data(), 9, t.to_upright);
+        std::copy_n(from_upright.data(), 9, t.from_upright);
+        std::copy_n(valid.begin(), 4, t.valid);
+        t.tensor_width = tensor_width;
+        t.tensor_height = tensor_height;
+        t.frame_width = frame_width;
+        t.frame_height = frame_height;
+        t.rotation = rotation;
+        t.mirror = mirror;
+        return t;
+      }))
+      .def_property_readonly("to_upright", [](const fv_transform& t) { return matrix(t.to_upright); })
+      .def_property_readonly("from_upright",
+                             [](const fv_transform& t) { return matrix(t.from_upright); })
+      .def_property_readonly("tensor_size",
+                             [](const fv_transform& t) {
+                               return std::make_pair(t.tensor_width, t.tensor_height);
+                             })
+      .def_property_readonly("frame_size",
+                             [](const fv_transform& t) {
+                               return std::make_pair(t.frame_width, t.frame_height);
+                             })
+      .def_readonly("rotation", &fv_transform::rotation)
+      .def_property_readonly("mirror", [](const fv_transform& t) { return t.mirror != 0; })
+      .def_property_readonly("valid",
+                             [](const fv_transform& t) {
+                               return std::vector<double>(t.valid, t.valid + 4);
+                             })
+      .def("points", [](const fv_transform& t, int from, int to, const Doubles& xy) {
+        return map_coordinates(t, from, to, xy, 2);
+      })
+      .def("boxes", [](const fv_transform& t, int from, int to, const Doubles& xyxy) {
+        return map_coordinates(t, from, to, xyxy, 4);
+      });
+
+  py::class_<Plan, std::shared_ptr<Plan>>(m, "ImagePlan")
+      .def("run", run)
+      .def_property_readonly("bytes",
+                             [](const Plan& p) { return fv_image_plan_bytes(p.plan.get()); })
+      .def("explain", [](Plan& p) { return std::string(fv_image_plan_explain(p.plan.get())); });
+
+  py::class_<Decoder>(m, "DecoderHandle")
+      .def(py::init([](const std::string& json) {
+        fv_decoder* decoder = nullptr;
+        throw_if(fv_decoder_from_json(json.data(), json.size(), &decoder));
+        Decoder d;
+        d.p.reset(decoder);
+        return d;
+      }))
+      .def_property_readonly("json", [](const Decoder& d) { return fv_decoder_json(d.p.get()); })
+      .def("run", decode);
+
+  m.def("draw_box", [](const py::array& image, int format, const std::vector<double>& box,
+                       int thickness, fv_rgb color) {
+    const fv_canvas c = canvas(image, format);
+    throw_if(fv_draw_box(&c, box_of(box).data(), thickness, color));
+  });
+  m.def("fill_box", [](const py::array& image, int format, const std::vector<double>& box,
+                       fv_rgb color) {
+    const fv_canvas c = canvas(image, format);
+    throw_if(fv_fill_box(&c, box_of(box).data(), color));
+  });
+  m.def("draw_line", [](const py::array& image, int format, const std::vector<double>& from_to,
+                        int thickness, fv_rgb color) {
+    const fv_canvas c = canvas(image, format);
+    throw_if(fv_draw_line(&c, box_of(from_to).data(), thickness, color));
+  });
+  m.def("draw_point", [](const py::array& image, int format, double x, double y, double radius,
+                         fv_rgb color) {
+    const fv_canvas c = canvas(image, format);
+    throw_if(fv_draw_point(&c, x, y, radius, color));
+  });
+  m.def("draw_text", [](const py::array& image, int format, int x, int y, const std::string& text,
+                        int scale, fv_rgb color) {
+    const fv_canvas c = canvas(image, format);
+    throw_if(fv_draw_text(&c, x, y, text.data(), text.size(), scale, color));
+  });
+}
+
+}  // namespace foveal::python
