@@ -15,14 +15,15 @@ from collections.abc import Iterator
 from foveal.conformance.kit import Case, load_tables
 
 
-def jobs(ops: list[str] | None) -> Iterator[tuple[Case, str]]:
+def jobs(ops: list[str] | None, device: str) -> Iterator[tuple[Case, str]]:
     """Every (case, variant), in an order that is the same in every process."""
-    from foveal.conformance.execute import variants
+    from foveal.conformance.execute import offers_blocked, variants
 
+    blocked = offers_blocked(device)
     for suite in load_tables():
         if ops is None or suite.op in ops:
             for case in suite:
-                for variant in variants(case):
+                for variant in variants(case, blocked):
                     yield case, variant
 
 
@@ -50,7 +51,7 @@ def main() -> None:
 
     from foveal.conformance.execute import run_case
 
-    todo = list(jobs(order["ops"]))
+    todo = list(jobs(order["ops"], order["device"]))
     say(total=len(todo))
     for i, (case, variant) in enumerate(todo):
         if i >= order["start"]:
