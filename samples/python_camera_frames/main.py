@@ -1,24 +1,24 @@
 """Detects faces in camera frames: NV12, rotated, as a phone's camera delivers them.
 
-There is no camera here: the frames are made from a photo that drifts through the view. What matters is
-`Frame`: planes with their strides, the rotation that makes them upright and the colour matrix go in as the
-camera has them. Nothing is converted or turned beforehand, and the boxes come back upright.
+There is no camera here: the frames are made from a photo that drifts through the view. What
+matters is `Frame`: planes with their strides, the rotation that makes them upright and the colour
+matrix go in as the camera has them. Nothing is converted or turned beforehand, and the boxes come
+back upright.
 """
 
 import sys
 import time
 from collections.abc import Iterator
 
+import foveal as fv
 import numpy as np
 from PIL import Image
-
-import foveal as fv
 
 WIDTH, HEIGHT, STRIDE = 640, 480, 704  # sensor pixels; rows are padded, as on many phones
 
 
 def nv12(rgb: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """RGB (H, W, 3) uint8 -> Y (H, STRIDE) and interleaved UV (H/2, STRIDE), BT.601 limited range."""
+    """RGB (H, W, 3) -> Y (H, STRIDE) and interleaved UV (H/2, STRIDE), BT.601 limited."""
     r, g, b = np.moveaxis(rgb.astype(np.float32), -1, 0)
     y = 16 + 0.256788 * r + 0.504129 * g + 0.097906 * b
     u = 128 - 0.148223 * r - 0.290993 * g + 0.439216 * b
@@ -33,7 +33,7 @@ def nv12(rgb: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def camera(count: int) -> Iterator[fv.Frame]:
-    """Frames of a camera held upright whose sensor lies on its side: 90 degrees clockwise to turn."""
+    """Frames of a camera held upright whose sensor lies on its side: 90 degrees to turn."""
     photo = Image.open(fv.zoo.photo("astronaut")).convert("RGB")
     for i in range(count):
         view = Image.new("RGB", (HEIGHT, WIDTH), (40, 60, 80))  # upright: 480 x 640

@@ -1,7 +1,7 @@
 """Finds things in a picture and saves it with boxes drawn in.
 
-    python main.py                       # the zoo's astronaut, faces
-    python main.py photo.jpg objects     # your picture, another zoo model or a file
+python main.py                       # the zoo's astronaut, faces
+python main.py photo.jpg objects     # your picture, another zoo model or a file
 """
 
 import sys

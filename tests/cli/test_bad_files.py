@@ -5,19 +5,18 @@ import os
 import shutil
 import struct
 
+import foveal as fv
 import numpy as np
 import pytest
+from foveal.convert import convert
 from PIL import Image
-
-import foveal as fv
-import foveal.convert
 
 
 @pytest.fixture(scope="session")
 def fvm(tmp_path_factory):
     """A converted model: the face detector."""
     path = tmp_path_factory.mktemp("model") / "face.fvm"
-    fv.convert.convert(fv.zoo.get("face"), meta=fv.zoo.metadata(fv.zoo.find("face"))).save(path)
+    convert(fv.zoo.get("face"), meta=fv.zoo.metadata(fv.zoo.find("face"))).save(path)
     return path
 
 
@@ -101,9 +100,7 @@ def test_unknown_operators_are_all_listed(refused, tmp_path):
         helper.make_node("SecondUnknown", ["b"], ["y"], domain="com.example"),
     ]
     value = helper.make_tensor_value_info
-    graph = helper.make_graph(
-        nodes, "g", [value("x", 1, [1, 4])], [value("y", 1, [1, 4])]
-    )
+    graph = helper.make_graph(nodes, "g", [value("x", 1, [1, 4])], [value("y", 1, [1, 4])])
     domains = [helper.make_opsetid("", 17), helper.make_opsetid("com.example", 1)]
     path = tmp_path / "unknown.onnx"
     onnx.save(helper.make_model(graph, opset_imports=domains, ir_version=8), path)
@@ -144,10 +141,17 @@ def zero_png():
     import zlib
 
     def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
 
     header = struct.pack(">IIBBBBB", 0, 0, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(b""))
+        + chunk(b"IEND", b"")
+    )
 
 
 def test_bad_pictures(refused, fvm, picture, tmp_path):
@@ -172,7 +176,7 @@ def test_one_bad_picture_among_good_ones(foveal, fvm, picture):
 
 def test_model_that_detects_nothing(refused, picture, tmp_path):
     path = tmp_path / "plain.fvm"
-    fv.convert.convert(fv.zoo.get("face")).save(path)
+    convert(fv.zoo.get("face")).save(path)
     text = refused("detect", picture, "--model", path)
     assert "carries no pipeline" in text and "--pipeline" in text
 
@@ -202,6 +206,7 @@ def test_places_that_cannot_be_written(refused, fvm, picture, tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read all")
 def test_unreadable_file(refused, fvm, tmp_path):
-    target = shutil.copy(fvm, tmp_path / "secret.fvm")
-    os.chmod(target, 0)
+    target = tmp_path / "secret.fvm"
+    shutil.copy(fvm, target)
+    target.chmod(0)
     assert "ermission" in refused("info", target)

@@ -7,7 +7,6 @@ import sys
 import time
 
 import pytest
-
 from foveal import cli
 from foveal.cli import console
 
@@ -130,7 +129,8 @@ def test_table_aligns(capsys):
 
 
 @pytest.mark.parametrize(
-    ("number", "text"), [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (2_500_000, "2.5 MB"), (1e9, "1.0 GB")]
+    ("number", "text"),
+    [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (2_500_000, "2.5 MB"), (1e9, "1.0 GB")],
 )
 def test_sizes(number, text):
     assert console.size(number) == text

@@ -2,12 +2,11 @@
 
 import json
 
+import foveal as fv
 import numpy as np
 import pytest
+from foveal.convert import convert
 from PIL import Image
-
-import foveal as fv
-import foveal.convert
 
 FACE = (179, 82, 274, 177)
 
@@ -93,9 +92,7 @@ def test_convert_info_run(foveal, tmp_path):
     assert {o["name"] for o in info["outputs"]} == {"regressors", "classificators"}
     text = foveal("info", "face.fvm", "--explain")
     assert text.code == 0 and "conv2d" in text.out and "cpu" in text.out
-    result = foveal(
-        *("run", "face.fvm", "--repeat", "3", "--output", "o", "--profile", "t.json")
-    )
+    result = foveal(*("run", "face.fvm", "--repeat", "3", "--output", "o", "--profile", "t.json"))
     assert result.code == 0, result.err
     assert "median" in result.out and "regressors" in result.out
     assert np.load(tmp_path / "o" / "regressors.npy").shape == (1, 896, 16)
@@ -125,13 +122,13 @@ def test_convert_check(foveal):
 
 
 def test_open_dimensions(foveal, tmp_path):
-    """They come from --input-shape, else from the model's pipeline; without either, a clear line."""
+    """They come from --input-shape, else from the pipeline; without either, a clear line."""
     result = foveal("run", "face-center", "--input-shape", "input.1=1,3,64,96")
     assert result.code == 0 and "1 x 1 x 16 x 24" in result.out
     info = foveal("info", "face-center")
     assert info.code == 0 and "height" in info.out and "multiply-adds" in info.out
     source, shapes = fv.zoo.get("face-center"), {"input.1": (1, 3, "height", "width")}
-    fv.convert.convert(source, input_shapes=shapes).save(tmp_path / "open.fvm")
+    convert(source, input_shapes=shapes).save(tmp_path / "open.fvm")
     result = foveal("run", "open.fvm")
     assert result.code == 2 and "open dimensions" in result.err
     assert "--input-shape input.1=1,3,640,640" in result.err

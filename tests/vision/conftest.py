@@ -2,11 +2,10 @@
 
 import functools
 
+import foveal as fv
 import numpy as np
 import pytest
 from PIL import Image
-
-import foveal as fv
 
 
 @functools.cache

@@ -3,9 +3,9 @@
 import os
 import stat
 import sys
+from pathlib import Path
 
 import pytest
-
 from foveal.cache import atomic_path, cache_dir, lock, sha256_file, write_bytes, write_text
 from foveal.errors import IOFailure
 
@@ -49,9 +49,9 @@ def test_link_is_followed_and_device_is_written(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "real")
     write_bytes(tmp_path / "link", b"2")
     assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_bytes() == b"2"
-    before = os.stat(os.devnull)
+    before = Path(os.devnull).stat()
     write_bytes(os.devnull, b"gone")
-    assert os.stat(os.devnull).st_mode == before.st_mode
+    assert Path(os.devnull).stat().st_mode == before.st_mode
 
 
 @pytest.mark.parametrize("place", ["missing/a.txt", "."])

@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from foveal import hookimpl, plugins, zoo
 from foveal.errors import NotFoundError, SpecError
 from foveal.zoo.catalog import Asset, Package, catalog, parse

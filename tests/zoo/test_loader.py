@@ -3,12 +3,11 @@
 import multiprocessing
 import shutil
 
+import foveal as fv
 import numpy as np
 import pytest
-
-import foveal as fv
-import foveal.convert
 from foveal import loader
+from foveal.convert import convert
 from foveal.errors import ModelError, NotFoundError
 
 
@@ -101,7 +100,7 @@ def test_without_a_usable_cache(cache, tmp_path, monkeypatch):
 
 def test_fvm_is_known_by_content(cache, tmp_path):
     path = tmp_path / "renamed.bin"
-    fv.convert.convert(fv.zoo.get("face")).save(path)
+    convert(fv.zoo.get("face")).save(path)
     assert fv.load(path).inputs
     assert not entries(cache)
     with pytest.raises(ModelError, match="input_shapes"):

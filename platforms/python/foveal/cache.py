@@ -1,7 +1,7 @@
 """The folder where Foveal keeps what it fetched or made, and safe ways to write into it.
 
-Everything here can be deleted at any time: it is fetched or made again. Files appear by rename only,
-so that a reader never sees half of one and concurrent processes may write the same entry.
+Everything here can be deleted at any time: it is fetched or made again. Files appear by rename
+only, so that a reader never sees half of one and concurrent processes may write the same entry.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from foveal.errors import IOFailure
 def cache_dir(*parts: str) -> Path:
     """Path below the cache folder; nothing is created.
 
-    The folder is ``$FOVEAL_CACHE`` when set, else the platform's user cache: ``~/Library/Caches/foveal``
-    (macOS), ``%LOCALAPPDATA%\\foveal\\cache`` (Windows), ``$XDG_CACHE_HOME/foveal`` or ``~/.cache/foveal``.
+    The folder is ``$FOVEAL_CACHE`` when set, else the platform's user cache:
+    ``~/Library/Caches/foveal`` (macOS), ``%LOCALAPPDATA%\\foveal\\cache`` (Windows),
+    ``$XDG_CACHE_HOME/foveal`` or ``~/.cache/foveal``.
     """
     chosen = os.environ.get("FOVEAL_CACHE")
     if chosen:
@@ -33,22 +34,22 @@ def cache_dir(*parts: str) -> Path:
     elif os.name == "nt":
         root = Path(os.environ.get("LOCALAPPDATA") or Path.home()) / "foveal" / "cache"
     else:
-        xdg = os.environ.get("XDG_CACHE_HOME", "")
-        root = (Path(xdg) if os.path.isabs(xdg) else Path.home() / ".cache") / "foveal"
+        xdg = Path(os.environ.get("XDG_CACHE_HOME", ""))
+        root = (xdg if xdg.is_absolute() else Path.home() / ".cache") / "foveal"
     return root.joinpath(*parts)
 
 
 def sha256_file(path: str | os.PathLike[str]) -> str:
     """SHA-256 of a file's bytes, in hex. OSError when it cannot be read."""
     digest = hashlib.sha256()
-    with open(path, "rb") as file:
+    with Path(path).open("rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
 
 
 def make_dir(path: Path) -> Path:
-    """Creates the folder and its parents. IOFailure that names FOVEAL_CACHE when that is impossible."""
+    """Creates the folder and its parents. IOFailure, naming FOVEAL_CACHE, when that fails."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -61,7 +62,7 @@ def make_dir(path: Path) -> Path:
 
 @contextlib.contextmanager
 def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
-    """Gives a temporary path beside `target`; on success it becomes `target`, on error it is removed.
+    """Gives a temporary path beside `target`: on success it becomes `target`, else it is removed.
 
     The temporary name keeps the target's suffix, for writers that choose a format by it. A link is
     followed; a device or pipe (``/dev/stdout``) is written, not replaced. IOFailure for a folder or
@@ -74,7 +75,7 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
         with tempfile.TemporaryDirectory() as folder:
             temporary = Path(folder) / f"data{final.suffix}"
             yield temporary
-            with open(final, "wb") as device:
+            with final.open("wb") as device:
                 device.write(temporary.read_bytes())
         return
     temporary = final.with_name(f".{final.stem[:40]}-{secrets.token_hex(6)}{final.suffix}")
@@ -87,7 +88,7 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
         ) from error
     try:
         yield temporary
-        os.replace(temporary, final)
+        temporary.replace(final)
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
@@ -112,7 +113,7 @@ def lock(path: Path) -> Iterator[None]:
     locks, or a folder that cannot be written, goes on without.
     """
     try:
-        file: IO[bytes] = open(path, "ab")
+        file: IO[bytes] = path.open("ab")
     except OSError:
         yield
         return

@@ -114,7 +114,7 @@ def refuse_other_files(path: Path, head: bytes) -> None:
 def read_head(path: Path, given: str) -> bytes:
     """The first 512 bytes, or the error a user needs."""
     try:
-        with open(path, "rb") as file:
+        with path.open("rb") as file:
             return file.read(512)
     except FileNotFoundError:
         from difflib import get_close_matches
@@ -124,9 +124,12 @@ def read_head(path: Path, given: str) -> bytes:
         near = get_close_matches(given, zoo.names(), n=1, cutoff=0.5)
         hint = f"did you mean the zoo's '{near[0]}'?" if near else "see: foveal zoo list"
         if path.suffix.lower() in _SUFFIXES or len(path.parts) > 1:
-            raise NotFoundError(f"there is no model file '{given}'", hint="check the path") from None
+            raise NotFoundError(
+                f"there is no model file '{given}'", hint="check the path"
+            ) from None
         raise NotFoundError(
-            f"'{given}' is neither a model file nor a zoo name ({', '.join(zoo.names())})", hint=hint
+            f"'{given}' is neither a model file nor a zoo name ({', '.join(zoo.names())})",
+            hint=hint,
         ) from None
     except IsADirectoryError:
         raise ModelError(
@@ -195,7 +198,7 @@ def _cached(folder: Path, key: str, build: Callable[[Path], None]) -> Model:
         try:
             build(temporary)
             final = folder / f"{key}-{sha256_file(temporary)}.fvm"
-            os.replace(temporary, final)
+            temporary.replace(final)
         finally:
             temporary.unlink(missing_ok=True)
         return _open(final)

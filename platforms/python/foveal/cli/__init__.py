@@ -1,4 +1,4 @@
-"""The command `foveal`. Every module of this package that has a NAME is a subcommand, found by scanning.
+"""The command `foveal`. Every module here that has a NAME is a subcommand, found by scanning.
 
 A subcommand's module defines NAME, HELP (one line), `configure(parser)` and `run(args) -> int` and
 imports anything slow inside `run`. Exit codes: 0 done, 1 a check failed, 2 bad input (one line
@@ -31,7 +31,8 @@ class _Parser(argparse.ArgumentParser):
 def commands() -> list[ModuleType]:
     """The subcommands' modules, by name."""
     found = (
-        importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)
+        importlib.import_module(f"{__name__}.{info.name}")
+        for info in pkgutil.iter_modules(__path__)
     )
     return sorted((m for m in found if hasattr(m, "NAME")), key=lambda m: str(m.NAME))
 
@@ -54,7 +55,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command line and returns its exit code; raises nothing but SystemExit from argparse."""
+    """Runs one command line and returns its exit code; argparse may raise SystemExit."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         code = _guarded(arguments, debug="--debug" in arguments)

@@ -33,7 +33,8 @@ def run(args: argparse.Namespace) -> int:
     for op in args.op or []:
         if op not in known:
             raise ArgumentError(
-                f"--op: there are no cases for '{op}'", hint=f"there are: {', '.join(sorted(known))}"
+                f"--op: there are no cases for '{op}'",
+                hint=f"there are: {', '.join(sorted(known))}",
             )
     with progress.bar("running the operator tests") as update:
         report = conformance.run(args.plugin, args.device, args.op, update)

@@ -14,7 +14,7 @@ def _colour(stream: TextIO) -> bool:
 
 
 def paint(text: str, code: str, stream: TextIO | None = None) -> str:
-    """`text` in an ANSI style ("1" bold, "2" dim, "31" red) where `stream` (stdout) shows styles."""
+    """`text` in an ANSI style ("1" bold, "2" dim) where `stream` (default stdout) shows styles."""
     return f"\x1b[{code}m{text}\x1b[0m" if text and _colour(stream or sys.stdout) else text
 
 

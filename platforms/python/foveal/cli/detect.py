@@ -121,9 +121,7 @@ def _outputs(images: list[str], out: str | None, *, pictures: bool) -> list[Path
                 f"--out: no picture format for '{target.name}'",
                 hint=f"end it with {', '.join(_SUFFIXES)}, or with / for a folder",
             )
-        target.parent.mkdir(parents=True, exist_ok=True)
         return [target]
-    target.mkdir(parents=True, exist_ok=True)
     used: set[str] = set()
     outputs: list[Path | None] = []
     for image in images:
@@ -138,14 +136,14 @@ def _outputs(images: list[str], out: str | None, *, pictures: bool) -> list[Path
 
 
 def _detect(detector: Detector, path: str) -> tuple[dict[str, Any], list[Detection], Any]:
-    from foveal.vision import open_image, upright_size
+    from foveal.vision import open_image
 
     frame = open_image(path)
     found = detector.detect(frame)
     timings = detector.timings
     result = {
         "image": path,
-        "size": list(upright_size(frame)),
+        "size": list(frame.upright_size),
         "detections": [
             {
                 "label": d.label,
@@ -162,6 +160,7 @@ def _detect(detector: Detector, path: str) -> tuple[dict[str, Any], list[Detecti
 def _save(picture: Any, path: Path) -> None:
     from foveal.cache import atomic_path
 
+    path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_path(path) as temporary:
         picture.save(temporary)
 

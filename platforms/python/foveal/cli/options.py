@@ -15,7 +15,8 @@ def add_device(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device",
         default="auto",
-        help="'auto', a device, or several in order of preference: template,cpu (see: foveal plugins)",
+        help="'auto', a device, or several in order of preference: template,cpu "
+        "(see: foveal plugins)",
     )
     parser.add_argument(
         "--threads", type=positive, metavar="N", help="CPU threads (default: the cores, at most 4)"
@@ -24,7 +25,9 @@ def add_device(parser: argparse.ArgumentParser) -> None:
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """The positional MODEL."""
-    parser.add_argument("model", help="a .fvm, .onnx or .tflite file, or a zoo name (foveal zoo list)")
+    parser.add_argument(
+        "model", help="a .fvm, .onnx or .tflite file, or a zoo name (foveal zoo list)"
+    )
 
 
 def add_input_shape(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +45,8 @@ def device(args: argparse.Namespace) -> str | list[str]:
     given: list[str] = [name.strip() for name in args.device.split(",")]
     if not all(given):
         raise ArgumentError(
-            f"--device: '{args.device}' has an empty name", hint="write it like: --device template,cpu"
+            f"--device: '{args.device}' has an empty name",
+            hint="write it like: --device template,cpu",
         )
     return given[0] if len(given) == 1 else given
 
@@ -55,8 +59,8 @@ def session(args: argparse.Namespace, model: Any, *, profile: bool = False) -> A
 
 
 def fix_shapes(session: Any, chosen: dict[str, tuple[int, ...]]) -> None:
-    """Gives every input of `session` whole sizes: those chosen, else the declared ones; open ones come
-    from the model's own pipeline. ArgumentError for inputs that remain open."""
+    """Gives every input of `session` whole sizes: those chosen, else the declared ones; open ones
+    come from the model's own pipeline. ArgumentError for inputs that remain open."""
     known = {info.name: tuple(info.shape) for info in session.inputs}
     for name in chosen:
         if name not in known:
@@ -144,5 +148,3 @@ def fraction(text: str) -> float:
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f"expected a number in 0..1, got '{text}'")
     return value
-
-

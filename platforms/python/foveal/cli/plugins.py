@@ -37,10 +37,7 @@ def run(args: argparse.Namespace) -> int:
     if devices:
         console.table(
             ("device", "score", "plugin", "version", "what it is"),
-            [
-                (d["name"], d["score"] or "-", p["name"], p["version"], _what(d))
-                for p, d in devices
-            ],
+            [(d["name"], d["score"] or "-", p["name"], p["version"], _what(d)) for p, d in devices],
             right=(1,),
         )
     else:
@@ -50,7 +47,9 @@ def run(args: argparse.Namespace) -> int:
             print(f"{plugin['state']}: {_label(plugin)}: {console.one_line(plugin['reason'])}")
     if args.verbose:
         print()
-        console.table(("plugin", "state", "path"), [(p["name"], p["state"], p["path"]) for p in found])
+        console.table(
+            ("plugin", "state", "path"), [(p["name"], p["state"], p["path"]) for p in found]
+        )
     elif devices:
         best = next((d["name"] for _, d in devices if d["score"] > 0), "none")
         print(f"auto chooses {best}; --verbose shows the paths")
@@ -58,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _used(plugin: dict[str, Any]) -> bool:
-    return plugin["state"] == "ready"
+    return bool(plugin["state"] == "ready")
 
 
 def _label(plugin: dict[str, Any]) -> str:

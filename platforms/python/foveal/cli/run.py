@@ -30,7 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repeat", type=options.positive, default=1, metavar="N", help="run N times, print times"
     )
-    parser.add_argument("--profile", metavar="FILE", help="write a trace for ui.perfetto.dev (JSON)")
+    parser.add_argument(
+        "--profile", metavar="FILE", help="write a trace for ui.perfetto.dev (JSON)"
+    )
     options.add_device(parser)
 
 
@@ -139,7 +141,9 @@ def _write(outputs: dict[str, Any], folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, array in outputs.items():
-        safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in name).lstrip(".") or "output"
+        safe = (
+            "".join(c if c.isalnum() or c in "-_." else "_" for c in name).lstrip(".") or "output"
+        )
         path = folder / f"{safe}.npy"
         with atomic_path(path) as temporary:
             np.save(temporary, array, allow_pickle=False)

@@ -63,7 +63,7 @@ def _list(args: argparse.Namespace) -> int:
         ]
         console.table((kind, "cached", "license", "from", "description"), rows)
         print()
-    print("foveal detect PHOTO --model MODEL fetches what it needs; foveal zoo get NAME prints the path")
+    print("foveal detect fetches what it needs; foveal zoo get NAME prints the path of a file")
     return 0
 
 

