@@ -2,7 +2,7 @@
 
 #include <cinttypes>
 #include <cstring>
-#include <fstream>
+#include <cstdio>
 #include <mutex>
 
 #include "base/atomic_file.h"
@@ -116,9 +116,12 @@ std::string cache_path(const char* key) {
 uint64_t cache_get(const char* key, void* dst, uint64_t capacity) {
   const std::string path = cache_path(key);
   if (path.empty()) return 0;
-  std::ifstream file(path, std::ios::binary);
+  std::FILE* file = std::fopen(path.c_str(), "rb");
   if (!file) return 0;
-  const std::string all{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::string all;
+  char part[4096];
+  for (size_t n; (n = std::fread(part, 1, sizeof(part), file)) > 0;) all.append(part, n);
+  std::fclose(file);
   const size_t head = std::strlen(key) + 1;
   if (all.size() < head || std::memcmp(all.data(), key, head) != 0) return 0;
   std::memcpy(dst, all.data() + head, std::min<size_t>(capacity, all.size() - head));

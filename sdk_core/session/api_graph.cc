@@ -149,7 +149,7 @@ fv_status* fv_graph_value(const fv_graph* g, int32_t v, fv_tensor* out) {
 
 fv_status* fv_graph_save(fv_graph* g, const char* path) {
   if (Status s = verify(g->graph); !s.ok()) return s.release();
-  return save_model_file(g->graph, path).release();
+  return save_model(g->graph, path).release();
 }
 
 fv_status* fv_graph_to_model(fv_graph* g, fv_model** out) {

@@ -51,10 +51,12 @@ fv_status* share(fv_session& s, const fv_tensor& view, void** out) {
 extern "C" {
 
 fv_status* fv_model_open(const char* path, fv_model** out) {
-  return make_model(open_model_file(path), out);
+  return make_model(open_model(path), out);
 }
 fv_status* fv_model_open_memory(const void* data, size_t bytes, fv_model** out) {
-  return make_model(open_model_memory(data, bytes), out);
+  const Constant copy = Constant::copy_of(data, bytes);
+  if (!copy) return Status(FV_OUT_OF_MEMORY, "no memory for a copy of the model").release();
+  return make_model(open_model(copy.data, bytes, copy.owner), out);
 }
 fv_model* fv_model_retain(fv_model* model) {
   model->references.fetch_add(1);

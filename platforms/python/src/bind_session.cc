@@ -110,7 +110,8 @@ py::dict describe(const py::object& self) {
     d["outputs"] = out;
     py::dict attrs;
     for (size_t k = 0; k < fv_graph_node_attrs(g, i); ++k) {
-      fv_named_attr a{"", FV_ABI_INIT(fv_attr)};
+      fv_named_attr a{};
+      a.attr.abi = FV_ABI_INIT(fv_attr);
       throw_if(fv_graph_node_attr(g, i, k, &a));
       attrs[a.name] = attr_value(a.attr);
     }
