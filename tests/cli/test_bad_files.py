@@ -187,7 +187,7 @@ def test_bad_specs(refused, tmp_path):
     (tmp_path / "noise.json").write_bytes(bytes(range(128, 255)))
     (tmp_path / "empty.txt").write_text("")
     assert "sizes" in refused("convert", source, "o.fvm", "--pipeline", "spec.json")
-    assert "sizes" in refused("convert", source, "o.fvm", "--decoder", "spec.json")
+    assert "decoder spec" in refused("convert", source, "o.fvm", "--decoder", "spec.json")
     assert "UTF-8" in refused("convert", source, "o.fvm", "--pipeline", "noise.json")
     assert "empty" in refused("convert", source, "o.fvm", "--labels", "empty.txt")
     assert "no.json" in refused("convert", source, "o.fvm", "--pipeline", "no.json")

@@ -104,16 +104,14 @@ def _carried(args: argparse.Namespace) -> dict[str, str]:
 def _check(source: Path, target: Path, shapes: dict[str, tuple[int, ...]]) -> int:
     import foveal
     from foveal import progress
-    from foveal.cli.parity import compare
+    from foveal.convert.parity import compare
 
     with progress.show("comparing with the source runtime"):
-        session = foveal.Session(foveal.load(target))
-        options.fix_shapes(session, shapes)
-        rows = compare(source, session)
+        rows = compare(source, foveal.load(target), input_shapes=shapes)
     console.table(
         ("output", "shape", "largest deviation", "of its range"),
         [
-            (row.name, console.shape(row.shape), f"{row.deviation:.2e}", f"{row.relative:.2e}")
+            (row.output, console.shape(row.shape), f"{row.largest:.2e}", f"{row.relative:.2e}")
             for row in rows
         ],
         right=(2, 3),
