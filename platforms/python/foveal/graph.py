@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from foveal import _core
+from foveal._dimension_names import named
 from foveal.errors import FovealError, ModelError
 
 Dim = int | str
@@ -229,7 +230,11 @@ class Graph:
         node = Node(op, label, values, checked)
         for i, (dtype, dims) in enumerate(types):
             base = label if outputs == 1 else f"{label}:{i}"
-            out = Value(self, self.unique(base), dtype, dims)
+            shape: list[Dim] = list(dims)
+            if outputs == 1 and UNKNOWN in dims:
+                shapes = [None if v is None else v.shape for v in values]
+                shape = named(op, op_table()[op]["traits"], shapes, checked, dims)
+            out = Value(self, self.unique(base), dtype, shape)
             out.producer = node
             node.outputs.append(out)
         for v in values:

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from foveal.convert.report import Unsupported
+from foveal.convert.symbols import Size, symbolic
 from foveal.graph import Graph, Value
 from foveal.optimize._evaluate import RULES, evaluate
 from foveal.optimize._fold import FOLD_LIMIT, fold_types
 
-__all__ = ["Emitter", "FOLD_LIMIT", "Unsupported", "same_padding"]
+__all__ = ["FOLD_LIMIT", "SIZE_HINT", "Emitter", "Unsupported", "same_padding"]
+
+SIZE_HINT = "export with fixed input sizes, or give them with input_shapes (--input-shape)"
 
 
 def same_padding(size: int, kernel: int, stride: int, dilation: int, upper: bool) -> tuple[int, int]:
@@ -26,7 +29,7 @@ def same_padding(size: int, kernel: int, stride: int, dilation: int, upper: bool
     elif size < 0:
         raise Unsupported(
             "SAME padding of an input whose size is not known",
-            "give the input's size with input_shapes (--shape)",
+            SIZE_HINT,
         )
     else:
         total = max((-(-size // stride) - 1) * stride + reach - size, 0)
@@ -52,6 +55,8 @@ class Emitter:
         )
         result = self.graph.add(op, inputs, attrs, outputs=outputs, name=self.label)
         made = result if outputs > 1 else [result]
+        if any(a is not None and a.dtype == object for a in arrays):
+            return self._symbolic(op, arrays, made, constant)
         if not constant or op not in RULES or not fold_types(made):
             return result
         node = made[0].producer
@@ -61,6 +66,38 @@ class Emitter:
             raise Unsupported("its constants do not fit its attributes")
         values = [self.graph.constant(a, v.name) for a, v in zip(folded, made, strict=True)]
         return values if outputs > 1 else values[0]
+
+    # ---- shapes that are only partly known -------------------------------------------------
+
+    def sizes(self, value: Value, axes: Sequence[int]) -> Value:
+        """The sizes of these axes as a constant; unknown ones stay symbols (see symbols.py)."""
+        dims = [d if d >= 0 else Size(value, a) for a in axes for d in [value.dims[a]]]
+        if all(isinstance(d, int) for d in dims):
+            return self.const(np.array(dims, np.int64))
+        return self._symbol_value(np.array(dims, object), "int64")
+
+    def _symbol_value(self, array: np.ndarray, dtype: str) -> Value:
+        if not any(isinstance(d, Size) for d in array.reshape(-1)):
+            return self.const(array.astype(dtype))
+        return Value(self.graph, self.graph.unique(f"{self.label}/sizes"), dtype, array.shape, array)
+
+    def _symbolic(self, op: str, arrays: Any, made: list[Value], constant: bool) -> Any:
+        self.graph.remove([made[0].producer])  # type: ignore[list-item]
+        node = made[0].producer
+        assert node is not None
+        results = symbolic(op, arrays, node.attr) if constant else None
+        if results is None:
+            raise Unsupported(
+                "it computes with a size that is only known when the model runs", SIZE_HINT
+            )
+        values = [self._symbol_value(a, v.dtype) for a, v in zip(results, made, strict=True)]
+        return values if len(values) > 1 else values[0]
+
+    def symbols(self, value: Value | None, what: str) -> list[int | Size]:
+        """Like :meth:`ints`, but unknown sizes may be among them."""
+        if value is not None and value.data is not None and value.data.dtype == object:
+            return [d if isinstance(d, Size) else int(d) for d in value.data.reshape(-1)]
+        return list(self.ints(value, what))
 
     def alias(self, value: Value) -> Value:
         """A view of `value` under a name of its own."""
@@ -77,11 +114,8 @@ class Emitter:
     def array(self, value: Value | None, what: str) -> np.ndarray:
         if value is None:
             raise Unsupported(f"it has no {what}")
-        if value.data is None:
-            raise Unsupported(
-                f"its {what} is computed when the model runs",
-                "export with fixed input sizes, or give them with input_shapes (--shape)",
-            )
+        if value.data is None or value.data.dtype == object:
+            raise Unsupported(f"its {what} is computed when the model runs", SIZE_HINT)
         return value.data
 
     def add_list(self, op: str, values: Sequence[Value]) -> Value:

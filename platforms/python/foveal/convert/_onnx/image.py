@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from foveal.convert._onnx.context import OnnxNode, op
-from foveal.convert.emit import Unsupported, same_padding
+from foveal.convert.emit import SIZE_HINT, Unsupported, same_padding
+from foveal.convert.symbols import Size
 from foveal.graph import Value
 
 
@@ -227,6 +228,8 @@ def _resize(n: OnnxNode) -> Value:
     scales_list: list[float] = []
     if given is not None and given.shape != (0,):
         scales_list = [float(s) for s in n.array(2, "scales").reshape(-1)]
+    elif n.ints("axes") is None:
+        sizes, scales_list = _sizes(n)
     else:
         sizes = n.ints_at(3, "sizes")
     axes = n.ints("axes")
@@ -243,6 +246,25 @@ def _resize(n: OnnxNode) -> Value:
                 dims[a] = s
             sizes = dims
     return _resize_to(n, scales_list, sizes, mode, grid, rounding)
+
+
+def _sizes(n: OnnxNode) -> tuple[list[int] | None, list[float]]:
+    """Output sizes, or scales when they are multiples of the input's own unknown sizes."""
+    x = n.x()
+    wanted = n.e.symbols(n.opt(3), "sizes")
+    if all(isinstance(d, int) for d in wanted):
+        return [d for d in wanted if isinstance(d, int)], []
+    scales = []
+    for i, d in enumerate(wanted):
+        if isinstance(d, int):
+            if i >= x.rank or x.dims[i] <= 0:
+                raise Unsupported("its sizes mix known and unknown ones", SIZE_HINT)
+            scales.append(d / x.dims[i])
+        elif i < x.rank and Size(d.value, d.axis).is_axis(x, i):
+            scales.append(d.factor)
+        else:
+            raise Unsupported("its sizes are only known when the model runs", SIZE_HINT)
+    return None, scales
 
 
 def _resize_to(

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from foveal.convert._onnx.context import OnnxNode, op
-from foveal.convert.emit import FOLD_LIMIT, Unsupported
+from foveal.convert.emit import FOLD_LIMIT, SIZE_HINT, Unsupported
 from foveal.graph import Value
 
 _INT64_MAX = (1 << 63) - 1
@@ -86,9 +86,18 @@ def _transpose(n: OnnxNode) -> Value:
 @op("Reshape")
 def _reshape(n: OnnxNode) -> Value:
     x = n.x()
-    shape = n.ints_from("shape", 1, 5) or []
-    if n.int("allowzero") and 0 in shape:
+    wanted = n.e.symbols(n.opt(1), "shape")
+    if n.int("allowzero") and 0 in wanted:
         raise Unsupported("allowzero=1 with a dimension of 0")
+    shape: list[int] = []
+    for i, d in enumerate(wanted):
+        if isinstance(d, int):
+            shape.append(d)
+        else:
+            shape.append(0 if i < x.rank and d.is_axis(x, i) else -1)
+    if shape.count(-1) > 1:
+        raise Unsupported("its shape has several sizes that are only known when the model runs",
+                          SIZE_HINT)  # fmt: skip
     return n.e.op("reshape", x, shape=shape)
 
 
@@ -117,7 +126,17 @@ def _unsqueeze(n: OnnxNode) -> Value:
 
 @op("Expand")
 def _expand(n: OnnxNode) -> Value:
-    return n.e.op("expand", n.x(), shape=n.ints_at(1, "shape"))
+    x = n.x()
+    wanted = n.e.symbols(n.opt(1), "shape")
+    shape = []
+    for i, d in enumerate(wanted):
+        axis = i - (len(wanted) - x.rank)
+        # 1 keeps the input's own dimension.
+        own = not isinstance(d, int) and 0 <= axis and d.is_axis(x, axis)
+        if not isinstance(d, int) and not own:
+            raise Unsupported("its shape is only known when the model runs", SIZE_HINT)
+        shape.append(1 if not isinstance(d, int) else d)
+    return n.e.op("expand", x, shape=shape)
 
 
 @op("Tile")
@@ -164,13 +183,7 @@ def _constant_of_shape(n: OnnxNode) -> Value:
 def _shape(n: OnnxNode) -> Value:
     x = n.x()
     begin, end = n.int("start"), n.int("end", _INT64_MAX)
-    dims = x.dims[begin:end]
-    if any(d < 0 for d in dims):
-        raise Unsupported(
-            "the shape of a tensor whose size is not known",
-            "export with fixed input sizes, or give them with input_shapes (--shape)",
-        )
-    return n.e.const(np.array(dims, np.int64))
+    return n.e.sizes(x, range(x.rank)[begin:end])
 
 
 @op("Size")
