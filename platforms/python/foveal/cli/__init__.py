@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import logging
 import os
 import pkgutil
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from types import ModuleType
 from typing import NoReturn
@@ -57,14 +59,30 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit code; argparse may raise SystemExit."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in arguments
+    _plain_warnings(debug)
     try:
-        code = _guarded(arguments, debug="--debug" in arguments)
+        code = _guarded(arguments, debug=debug)
         sys.stdout.flush()
     except BrokenPipeError:
         # Python flushes stdout once more at exit; give it a place where that succeeds.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     return code
+
+
+def _plain_warnings(debug: bool) -> None:
+    """Warnings and log messages of foveal become one line each on stderr."""
+    warnings.showwarning = lambda message, *rest: console.note(f"warning: {message}")
+    logger = logging.getLogger("foveal")
+    logger.setLevel(logging.DEBUG if debug else logging.WARNING)
+    if not logger.handlers:
+        logger.addHandler(_LogLines())
+
+
+class _LogLines(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        console.note(f"{record.levelname.lower()}: {record.getMessage()}")
 
 
 def _guarded(arguments: Sequence[str], *, debug: bool) -> int:

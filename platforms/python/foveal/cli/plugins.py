@@ -62,7 +62,8 @@ def _used(plugin: dict[str, Any]) -> bool:
 
 def _label(plugin: dict[str, Any]) -> str:
     name = " ".join(part for part in (plugin["name"], plugin["version"]) if part)
-    return f"{name} ({plugin['path']})" if plugin["path"] not in ("", plugin["name"]) else name
+    path: str = plugin["path"]
+    return f"{name} ({path})" if name and path not in ("", plugin["name"]) else name or path
 
 
 def _what(device: dict[str, Any]) -> str:
