@@ -13,11 +13,5 @@ def package() -> Path:
 
 
 @pytest.fixture
-def core_library(package: Path) -> Path:
-    (library,) = package.glob("libfoveal.so*")
-    return library
-
-
-@pytest.fixture
 def plugin_libraries(package: Path) -> list[Path]:
     return [*package.glob("*foveal_plugin_*.so"), *package.parent.glob("foveal_plugin_*/*.so")]
