@@ -58,7 +58,7 @@ typedef float vf_unaligned __attribute__((vector_size(kVectorBytes), aligned(4),
 
 // ---- Load, store, broadcast ----------------------------------------------------------------
 
-FV_INLINE vf splat(float x) { return vf{} + x; }
+FV_INLINE vf splat(float x) { return x - vf{}; }  // minus: -0 stays -0, so it folds to a broadcast
 FV_INLINE vf load(const float* p) { return *reinterpret_cast<const vf_unaligned*>(p); }
 FV_INLINE void store(float* p, vf x) { *reinterpret_cast<vf_unaligned*>(p) = x; }
 // p is a multiple of kVectorBytes.

@@ -18,7 +18,7 @@ inline constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 template <class T>
 FV_INLINE T constant_like(T, float c) {
-  return T{} + c;
+  return c - T{};
 }
 // c[0] + c[1] x + c[2] x^2 ...
 template <class T, int n>

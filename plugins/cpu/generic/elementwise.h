@@ -1,0 +1,13 @@
+#ifndef FOVEAL_CPU_GENERIC_ELEMENTWISE_H_
+#define FOVEAL_CPU_GENERIC_ELEMENTWISE_H_
+
+#include "common/cpu.h"
+
+namespace foveal::cpu {
+
+// Arithmetic rows of ops/binary.h over integers and double, plain layout.
+bool arithmetic_type(fv_dtype t);
+MadeKernel make_arithmetic(const Context& c, const Node& node);
+
+}  // namespace foveal::cpu
+#endif  // FOVEAL_CPU_GENERIC_ELEMENTWISE_H_
