@@ -100,15 +100,21 @@ class Frame:
                     f"frame: {what}: expected one per plane ({len(planes)}), got {len(given)}"
                 )
         matrix, range_ = _parse_color(color)
+        width, height = _integer("width", width), _integer("height", height)
         entries = []
         for i, plane in enumerate(planes):
-            row = _integer(f"strides[{i}]", strides[i]) if strides is not None else 0
-            pixel = _integer(f"pixel_strides[{i}]", pixel_strides[i]) if pixel_strides else 0
-            entries.append((_buffer(plane, i), row or _row_stride(plane), pixel))
+            half = name in ("nv12", "nv21", "i420") and i > 0
+            size = ((width + 1) // 2, (height + 1) // 2) if half else (width, height)
+            row, pixel = _strides(plane, i, pixels[i], size)
+            if strides is not None:
+                row = _integer(f"strides[{i}]", strides[i])
+            if pixel_strides is not None:
+                pixel = _integer(f"pixel_strides[{i}]", pixel_strides[i])
+            entries.append((plane, row, pixel))
         self._handle = _core.frame_new(
             code,
-            _integer("width", width),
-            _integer("height", height),
+            width,
+            height,
             entries,
             _integer("rotation", rotation),
             bool(mirror),
@@ -116,8 +122,8 @@ class Frame:
             range_,
         )
         self.format = name
-        self.width = int(width)
-        self.height = int(height)
+        self.width = width
+        self.height = height
         self.planes = tuple(planes)
         self.rotation = int(rotation)
         self.mirror = bool(mirror)
@@ -250,24 +256,34 @@ def _integer(field: str, value: Any) -> int:
     return number
 
 
-def _buffer(plane: Any, index: int) -> Any:
-    """The plane as an object with the buffer interface, of bytes."""
+def _strides(plane: Any, index: int, pixel: int, size: tuple[int, int]) -> tuple[int, int]:
+    """Bytes between rows and between pixels of a buffer; 0 where it does not say.
+
+    Arrays may be [rows, columns, bytes of a pixel], [rows, bytes of a row] or flat.
+    """
+
+    def error(expected: str, got: object) -> FrameError:
+        return FrameError(f"frame: planes[{index}]: expected {expected}, got {got}")
+
     try:
         view = memoryview(plane)
     except TypeError:
-        raise FrameError(
-            f"frame: planes[{index}]: expected a buffer of bytes, got {type(plane).__name__}"
-        ) from None
-    if view.itemsize != 1:
-        raise FrameError(
-            f"frame: planes[{index}]: expected bytes (uint8), got elements of {view.itemsize} bytes"
-        )
-    return plane
-
-
-def _row_stride(plane: Any) -> int:
-    """Bytes between rows of an array that has rows; 0 otherwise."""
-    view = memoryview(plane)
-    if view.ndim < 2 or view.strides is None or view.shape is None or view.shape[0] < 2:
-        return 0
-    return int(view.strides[0])
+        raise error("a buffer of bytes", type(plane).__name__) from None
+    if view.itemsize != 1 or view.shape is None or view.strides is None:
+        raise error("bytes (uint8)", f"elements of {view.itemsize} bytes")
+    shape, strides = view.shape, view.strides
+    if any(s < 0 for s in strides):
+        raise error("strides that are not negative", f"{strides}; pass a contiguous copy")
+    if view.ndim > 3 or view.ndim < 1:
+        raise error("1 to 3 dimensions", view.ndim)
+    columns = view.ndim == 3 or (view.ndim == 2 and pixel == 1)  # the second one counts pixels
+    if view.ndim > 1 and shape[0] < size[1]:
+        raise error(f"at least {size[1]} rows", shape[0])
+    if columns and shape[1] < size[0]:
+        raise error(f"at least {size[0]} columns", shape[1])
+    if view.ndim == 3 and shape[2] < pixel:
+        raise error(f"at least {pixel} bytes per pixel", shape[2])
+    if strides[-1] != 1 and shape[-1] > 1 and not (columns and view.ndim == 2):
+        raise error("adjacent bytes", f"a stride of {strides[-1]}")
+    row = strides[0] if view.ndim > 1 and shape[0] > 1 else 0
+    return row, strides[1] if columns and shape[1] > 1 else 0

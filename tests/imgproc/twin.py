@@ -1,0 +1,184 @@
+"""The image pipeline, obviously correct: float64, one tap at a time, no tables, no fast paths.
+
+Written from the specification (imgproc/README.md), not from the C++ code. `run` takes a spec (a
+dict), a frame (`Picture`) and a ROI, and returns [H, W, C] float64.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+DEFAULTS: dict[str, Any] = {
+    "color": "RGB",
+    "orient": "frame",
+    "fit": {"k": "stretch"},
+    "sample": {"k": "bilinear"},
+    "border": {"k": "replicate"},
+    "yuv": {},
+    "norm": {},
+    "intermediate": "f32",
+}
+KR_KB = {"bt601": (0.299, 0.114), "bt709": (0.2126, 0.0722), "bt2020": (0.2627, 0.0593)}
+
+
+@dataclass
+class Picture:
+    """Full-size components [h, w, n], sensor orientation. kind: "rgb", "gray" or "yuv"."""
+
+    kind: str
+    data: np.ndarray
+    rotation: int = 0
+    mirror: bool = False
+    color: str = "bt601-limited"
+
+
+def upright(data: np.ndarray, rotation: int, mirror: bool) -> np.ndarray:
+    """np.rot90 turns counterclockwise; the mirror comes after the rotation."""
+    data = np.rot90(data, -rotation // 90)
+    return data[:, ::-1] if mirror else data
+
+
+def yuv_to_rgb(yuv: np.ndarray, color: str) -> np.ndarray:
+    """From kr and kb: R = Y + 2(1-kr) V, B = Y + 2(1-kb) U, Y = kr R + kg G + kb B. No clamp."""
+    matrix, range_ = color.split("-")
+    kr, kb = KR_KB[matrix]
+    y, u, v = yuv[..., 0], yuv[..., 1] - 128, yuv[..., 2] - 128
+    if range_ == "limited":
+        y, u, v = (y - 16) * 255 / 219, u * 255 / 224, v * 255 / 224
+    r, b = y + 2 * (1 - kr) * v, y + 2 * (1 - kb) * u
+    return np.stack([r, (y - kr * r - kb * b) / (1 - kr - kb), b], -1)
+
+
+def to_color(picture: Picture, spec: dict[str, Any]) -> np.ndarray:
+    """Components in the tensor's colour. Linear, so it may stand before the sampling; no clamp."""
+    data = picture.data.astype(np.float64)
+    if picture.kind == "yuv":
+        matrix, range_ = picture.color.split("-")
+        matrix = {"frame": matrix}.get(m := spec["yuv"].get("matrix", "frame"), m)
+        range_ = {"frame": range_}.get(r := spec["yuv"].get("range", "frame"), r)
+        if spec["color"] == "GRAY":
+            y = data[..., :1]
+            return (y - 16) * 255 / 219 if range_ == "limited" else y
+        data = yuv_to_rgb(data, f"{matrix}-{range_}")
+    if spec["color"] == "GRAY":
+        return data if picture.kind == "gray" else data @ np.array([[0.299], [0.587], [0.114]])
+    if picture.kind == "gray":
+        data = np.repeat(data, 3, -1)
+    return data[..., ::-1] if spec["color"] == "BGR" else data
+
+
+def region(roi: Any, w: int, h: int) -> tuple[float, float, np.ndarray]:
+    """Size of the ROI and the map from its own coordinates to upright pixels."""
+    if roi is None:
+        return w, h, np.eye(3)
+    if len(roi) == 4:
+        x0, y0, x1, y1 = roi
+        return x1 - x0, y1 - y0, np.array([[1, 0, x0], [0, 1, y0], [0, 0, 1.0]])
+    if len(roi) == 5:
+        cx, cy, rw, rh, degrees = roi
+        a = math.radians(degrees)
+        turn = np.array([[math.cos(a), -math.sin(a), cx], [math.sin(a), math.cos(a), cy], [0, 0, 1]])
+        return rw, rh, turn @ np.array([[1, 0, -rw / 2], [0, 1, -rh / 2], [0, 0, 1.0]])
+    corners = np.reshape(roi, (4, 2))
+    side = [math.dist(corners[i], corners[(i + 1) % 4]) for i in range(4)]
+    rw, rh = max(side[0], side[2]), max(side[1], side[3])
+    rows, right = [], []  # the eight equations of the projective map
+    for (x, y), (u, v) in zip([(0, 0), (rw, 0), (rw, rh), (0, rh)], corners, strict=True):
+        rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
+        right += [u, v]
+    return rw, rh, np.append(np.linalg.solve(rows, right), 1).reshape(3, 3)
+
+
+def axis(grid: str, start: float, length: float, at: int, n: int) -> tuple[float, float]:
+    """source = scale * tensor + shift, continuous; n pixels from `at` show [start, start+length)."""
+    if grid == "half_pixel":
+        scale = length / n
+        return scale, start - at * scale
+    scale = length / n if grid == "asymmetric" else (length - 1) / (n - 1)
+    return scale, start + 0.5 - scale * (at + 0.5)
+
+
+def geometry(spec: dict[str, Any], w: int, h: int, roi: Any) -> tuple[np.ndarray, list[int], bool]:
+    """(tensor -> upright map, [x0, y0, x1, y1) of the sampled pixels, taps are clamped)."""
+    dw, dh = spec["size"]
+    fit, grid = spec["fit"], spec["sample"].get("grid", "half_pixel")
+    if fit["k"] == "matrix":
+        return np.reshape(fit["m"], (3, 3)), [0, 0, dw, dh], False
+    rw, rh, to_upright = region(roi, w, h)
+    x0, y0, x1, y1 = 0, 0, dw, dh
+    sx, sy, sw, sh = 0.0, 0.0, float(rw), float(rh)
+    policy = fit.get("policy", "ultralytics")
+    if fit["k"] == "letterbox" and policy != "mediapipe":
+        gain = min(dw / rw, dh / rh)
+        if policy == "ultralytics":
+            nw, nh = round(rw * gain), round(rh * gain)
+            x0, y0 = round((dw - nw) / 2 - 0.1), round((dh - nh) / 2 - 0.1)
+        else:
+            nw, nh = int(rw * gain), int(rh * gain)
+        x1, y1 = x0 + max(nw, 1), y0 + max(nh, 1)
+    elif fit["k"] in ("letterbox", "cover"):
+        pick = max if fit["k"] == "letterbox" else min
+        step = pick(rw / dw, rh / dh)
+        sw, sh = step * dw, step * dh
+        sx, sy = (rw - sw) / 2, (rh - sh) / 2
+    ax, tx = axis(grid, sx, sw, x0, x1 - x0)
+    ay, ty = axis(grid, sy, sh, y0, y1 - y0)
+    m = to_upright @ np.array([[ax, 0, tx], [0, ay, ty], [0, 0, 1.0]])
+    corners = [to_upright @ [x, y, 1] for x in (sx, sx + sw) for y in (sy, sy + sh)]
+    inside = all(
+        -1e-6 < c[0] / c[2] < w + 1e-6 and -1e-6 < c[1] / c[2] < h + 1e-6 for c in corners
+    )
+    return m, [x0, y0, x1, y1], inside
+
+
+def sample(image: np.ndarray, x: float, y: float, nearest: bool, border: Any) -> np.ndarray:
+    """The value at continuous (x, y). border: None = clamp, else a colour blended tap by tap."""
+    h, w, _ = image.shape
+
+    def tap(i: int, j: int) -> np.ndarray:
+        if border is not None and not (0 <= i < w and 0 <= j < h):
+            return np.asarray(border, np.float64)
+        return image[min(max(j, 0), h - 1), min(max(i, 0), w - 1)]
+
+    if nearest:
+        return tap(math.floor(x + 2**-20), math.floor(y + 2**-20))
+    i, j = math.floor(x - 0.5), math.floor(y - 0.5)
+    u, v = x - 0.5 - i, y - 0.5 - j
+    return (1 - v) * ((1 - u) * tap(i, j) + u * tap(i + 1, j)) + v * (
+        (1 - u) * tap(i, j + 1) + u * tap(i + 1, j + 1)
+    )
+
+
+def run(spec: dict[str, Any], picture: Picture, roi: Any = None) -> np.ndarray:
+    spec = {**DEFAULTS, **spec}
+    channels = 1 if spec["color"] == "GRAY" else 3
+
+    def levels(value: Any) -> np.ndarray:
+        return np.broadcast_to(np.asarray(value, np.float64), (channels,))
+
+    orient = spec["orient"]
+    if orient == "frame":
+        rotation, mirror = picture.rotation, picture.mirror
+    else:
+        rotation, mirror = (0 if orient == "none" else orient), False
+    image = upright(to_color(picture, spec), rotation, mirror)
+    h, w, _ = image.shape
+    m, (x0, y0, x1, y1), inside = geometry(spec, w, h, roi)
+    constant = spec["border"]["k"] == "constant" and not inside
+    border = levels(spec["border"].get("v", 0)) if constant else None
+    dw, dh = spec["size"]
+    out = np.empty((dh, dw, channels))
+    out[:] = levels(spec["fit"].get("pad", 114))
+    for y in range(y0, y1):
+        for x in range(x0, x1):
+            u, v, t = m @ [x + 0.5, y + 0.5, 1]
+            out[y, x] = sample(image, u / t, v / t, spec["sample"]["k"] == "nearest", border)
+    out = np.clip(out, 0, 255)
+    if spec["intermediate"] == "u8":
+        out = np.rint(out)
+    norm = spec["norm"]
+    return (out * norm.get("scale", 1) - levels(norm.get("mean", 0))) / levels(norm.get("std", 1))
