@@ -1,4 +1,4 @@
-"""Importer for ONNX, opset 7 to 21, without the onnx package."""
+"""Importer for ONNX, opset 7 to 28, without the onnx package."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from foveal.errors import FovealError, ModelError
 from foveal.graph import Dim, Graph, Value
 
 SUFFIXES = (".onnx",)
-OPSETS = range(7, 22)
+OPSETS = range(7, 29)
 
 for _info in iter_modules(_onnx.__path__):
     import_module(f"{_onnx.__name__}.{_info.name}")

@@ -30,7 +30,8 @@ def array(value: Value | None) -> np.ndarray | None:
     """The constant's values as float64, None when it is not a float constant."""
     if value is None or value.data is None or value.data.dtype.kind != "f":
         return None
-    return value.data.astype(np.float64)
+    with np.errstate(all="ignore"):  # NaNs of any kind are fine
+        return value.data.astype(np.float64)
 
 
 def scalar(value: Value | None) -> float | None:

@@ -29,7 +29,7 @@ def op(*names: str) -> Callable[[Mapping], Mapping]:
 class OnnxNode:
     """One node: inputs as graph values, attributes with their types checked.
 
-    An attribute that a mapping never asked for is refused, so nothing is silently ignored.
+    An attribute or input that a mapping never asked for is refused: nothing is silently ignored.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class OnnxNode:
         self._tensor = tensor
         self._attrs = {a.text("name"): a for a in proto.list("attribute")}
         self._read: set[str] = set()
+        self._taken: set[int] = set()
 
     # ---- inputs --------------------------------------------------------------------------
 
@@ -54,6 +55,7 @@ class OnnxNode:
         return value
 
     def opt(self, i: int) -> Value | None:
+        self._taken.add(i)
         return self.inputs[i] if i < len(self.inputs) else None
 
     def array(self, i: int, what: str) -> np.ndarray:
@@ -124,9 +126,10 @@ class OnnxNode:
         t = self._get(name, "t")
         return None if t is None else self._tensor(t)
 
-    def ignore(self, *names: str) -> None:
-        """Attributes that change nothing here."""
-        self._read.update(names)
+    def ignore(self, *names: str | int) -> None:
+        """Attributes (by name) and inputs (by number) that change nothing here."""
+        self._read.update(n for n in names if not isinstance(n, int))
+        self._taken.update(n for n in names if isinstance(n, int))
 
     def require(self, name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
         if value not in allowed:
@@ -138,6 +141,9 @@ class OnnxNode:
         left = sorted(set(self._attrs) - self._read)
         if left:
             raise Unsupported(f"unknown attribute{'s' * (len(left) > 1)} {', '.join(left)}")
+        extra = [i for i, v in enumerate(self.inputs) if v is not None and i not in self._taken]
+        if extra:
+            raise Unsupported(f"unknown input number {', '.join(map(str, extra))}")
 
     # ---- shorthands ----------------------------------------------------------------------
 

@@ -222,7 +222,7 @@ def _resize(n: OnnxNode) -> Value:
     n.require("antialias", n.int("antialias"), (0,))
     policy = n.str("keep_aspect_ratio_policy", "stretch")
     n.require("keep_aspect_ratio_policy", policy, ("stretch",))
-    n.ignore("cubic_coeff_a", "extrapolation_value", "exclude_outside")
+    n.ignore("cubic_coeff_a", "extrapolation_value", "exclude_outside", 1)  # 1: region of a crop
     given = n.opt(2)
     sizes = None
     scales_list: list[float] = []
@@ -304,4 +304,5 @@ def _depth_to_space(n: OnnxNode) -> Value:
 
 @op("SpaceToDepth")
 def _space_to_depth(n: OnnxNode) -> Value:
+    n.require("mode", n.str("mode", "DCR"), ("DCR",))
     return n.e.op("space_to_depth", n.x(), block=n.int("blocksize"))

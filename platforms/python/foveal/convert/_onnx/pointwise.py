@@ -41,7 +41,7 @@ for _onnx, _ours in _BINARY.items():
 
 @op("Identity", "Dropout")
 def _identity(n: OnnxNode) -> Value:
-    n.ignore("ratio", "seed", "is_test")
+    n.ignore("ratio", "seed", "is_test", 1)
     if n.type == "Dropout":
         n.only_first_output()
         training = n.opt(2)
@@ -264,4 +264,6 @@ def _layer_norm(n: OnnxNode) -> Value:
 def _lp_norm(n: OnnxNode) -> Value:
     x = n.x()
     p, axis = n.require("p", n.int("p", 2), (1, 2)), n.axis(-1, x.rank)
-    return n.e.op("div", x, n.e.op(f"reduce_l{p}", x, axes=[axis], keepdims=1))
+    length = n.e.op(f"reduce_l{p}", x, axes=[axis], keepdims=1)
+    # A vector of zeros stays zeros.
+    return n.e.op("div", x, n.e.op("max", length, n.scalar(float(np.finfo(x.dtype).tiny), x)))
