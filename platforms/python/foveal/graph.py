@@ -75,6 +75,11 @@ def _attr_values(op: str, attrs: Mapping[str, Any]) -> dict[str, AttrValue]:
     return out
 
 
+def clean_name(name: str) -> str:
+    """Names go through C strings and onto terminals: what does not print becomes '?'."""
+    return name if name.isprintable() else "".join(c if c.isprintable() else "?" for c in name)
+
+
 class Value:
     """A tensor in a graph: an input, a constant (`data` is set) or the result of a node.
 
@@ -173,8 +178,8 @@ class Graph:
     # ---- building ------------------------------------------------------------------------
 
     def unique(self, base: str) -> str:
-        """A value name not used yet, `base` itself if it is free."""
-        name = base
+        """A value name not used yet, `base` itself if it is free and printable."""
+        name = base = clean_name(base)
         while name in self._names or not name:
             self._next += 1
             name = f"{base or 'v'}_{self._next}"
@@ -185,7 +190,7 @@ class Graph:
         """Declares a graph input. `shape` takes ints and names of symbolic dimensions."""
         if dtype not in DTYPES:
             raise ModelError(f"input '{name}': unknown element type '{dtype}'")
-        if name in self._names:
+        if clean_name(name) in self._names:
             raise ModelError(f"there are two values named '{name}'")
         for d in shape:
             if isinstance(d, int) and d < UNKNOWN:
@@ -285,6 +290,7 @@ class Graph:
 
     def rename(self, value: Value, name: str) -> None:
         """Gives `value` this name; a value that has it already gets another."""
+        name = clean_name(name)
         if value.name == name:
             return
         if name in self._names:

@@ -161,11 +161,15 @@ class _Importer:
                 self.values[name] = value
 
     def _outputs(self) -> None:
+        done: set[str] = set()
         for info in self.proto.list("output"):
             name = info.text("name")
             value = self.values.get(name)
             if value is None:
                 raise ModelError(f"nothing makes the output '{name}'")
+            if name in done:
+                raise ModelError(f"two outputs are named '{name}'")
+            done.add(name)
             g = self.graph
             if value.producer is None or g.is_output(value):
                 self.emit.label = f"{name}/view"

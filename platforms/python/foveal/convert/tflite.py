@@ -73,6 +73,9 @@ class _Importer:
         for i, operator in enumerate(self.subgraph.tables(schema.SubGraph.OPERATORS)):
             self._operator(i, operator)
         self.report.finish()
+        names = [self._name(i) for i in outputs]
+        if len(set(names)) != len(names):
+            raise ModelError(f"two outputs have one name: {names}")
         for i in outputs:
             self._output(i)
         return self.graph
