@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     from foveal import conformance, progress
     from foveal.conformance.kit import load_tables
 
-    known = {suite.op for suite in load_tables()}
+    known = {suite.op for suite in load_tables()} if args.op else set()
     for op in args.op or []:
         if op not in known:
             raise ArgumentError(

@@ -35,12 +35,23 @@ def one_line(text: str) -> str:
     return "; ".join(part.strip() for part in text.splitlines() if part.strip())
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[int] = ()) -> None:
+def table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    right: Sequence[int] = (),
+    *,
+    hide_empty: bool = False,
+) -> None:
     """Prints aligned columns under a dim head. Columns in `right` align right.
 
-    On a terminal the last column is cut to the width; elsewhere nothing is cut.
+    On a terminal lines are cut to its width; elsewhere nothing is cut. `hide_empty` leaves out
+    columns that hold nothing but "" or "-".
     """
     cells = [[str(cell) for cell in row] for row in rows]
+    if hide_empty:
+        kept = [i for i in range(len(head)) if any(line[i] not in ("", "-") for line in cells)]
+        head, cells = [head[i] for i in kept], [[line[i] for i in kept] for line in cells]
+        right = [kept.index(i) for i in right if i in kept]
     widths = [max(len(line[i]) for line in [list(head), *cells]) for i in range(len(head))]
     limit = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 

@@ -81,6 +81,7 @@ def _print_placement(placement: dict[str, Any], *, full: bool) -> None:
         ("step", "device", "layout", "output", "MACs", "est. us", "why"),
         [_step(node) for node in nodes],
         right=(4, 5),
+        hide_empty=True,
     )
 
 
