@@ -54,6 +54,8 @@ def operand(op, shape, c=9, swap=False):
     """conv followed by an operator with a constant operand."""
     net, x = start(2, c, 4, 5)
     y, k = conv(net, x, c, c, 1), net.add(weight(*shape, lo=0.5, hi=2))
+    if op == "div" and swap:
+        y = net.op("clip", y, min=0.5)  # quotients by something near zero prove nothing
     return net.result(net.op(op, k, y) if swap else net.op(op, y, k))
 
 
