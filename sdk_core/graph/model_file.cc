@@ -101,8 +101,8 @@ class Reader {
       for (const fb::Value* v : *in.values()) FV_TRY(read_value(*v, g));
     if (in.nodes())
       for (const fb::Node* n : *in.nodes()) FV_TRY(read_node(*n, g));
-    g.inputs = list<int>(in.inputs());
-    g.outputs = list<int>(in.outputs());
+    g.inputs = list(in.inputs());
+    g.outputs = list(in.outputs());
     if (model.meta())
       for (const fb::Meta* m : *model.meta()) g.meta[text(m->key())] = text(m->value());
     return spent();
@@ -123,17 +123,20 @@ class Reader {
   std::string text(const flatbuffers::String* s) {
     return s && take(s->size() + 8) ? s->str() : std::string();
   }
-  template <class T, class S>
-  std::vector<T> list(const flatbuffers::Vector<S>* v) {
-    if (!v || !take(v->size() * sizeof(S) + 8)) return {};
-    return std::vector<T>(v->begin(), v->end());
+  // By memcpy: the FlatBuffers verifier does not promise that elements of 8 bytes are aligned.
+  template <class T>
+  std::vector<T> list(const flatbuffers::Vector<T>* v) {
+    if (!v || !take(v->size() * sizeof(T) + 8)) return {};
+    std::vector<T> out(v->size());
+    if (!out.empty()) std::memcpy(out.data(), v->Data(), out.size() * sizeof(T));
+    return out;
   }
 
   Status read_value(const fb::Value& in, Graph& g) {
     take(32);
     Value v;
     v.name = text(in.name());
-    v.type = {in.dtype(), list<int64_t>(in.dims())};
+    v.type = {in.dtype(), list(in.dims())};
     if (in.dim_names())
       for (const flatbuffers::String* s : *in.dim_names()) v.dim_names.push_back(text(s));
     if (in.constant()) {
@@ -155,8 +158,8 @@ class Reader {
     n.op = text(in.op());
     n.version = in.version();
     n.name = text(in.name());
-    n.inputs = list<int>(in.inputs());
-    n.outputs = list<int>(in.outputs());
+    n.inputs = list(in.inputs());
+    n.outputs = list(in.outputs());
     if (in.attrs())
       for (const fb::Attr* a : *in.attrs()) {
         take(16);
@@ -165,8 +168,8 @@ class Reader {
           case FV_ATTR_INT: attr.value = a->i(); break;
           case FV_ATTR_FLOAT: attr.value = a->f(); break;
           case FV_ATTR_STRING: attr.value = text(a->s()); break;
-          case FV_ATTR_INTS: attr.value = list<int64_t>(a->ints()); break;
-          case FV_ATTR_FLOATS: attr.value = list<double>(a->floats()); break;
+          case FV_ATTR_INTS: attr.value = list(a->ints()); break;
+          case FV_ATTR_FLOATS: attr.value = list(a->floats()); break;
           default:
             return model_error(format("attribute '%s' of node '%s' has type %d, expected 1 to 5",
                                       attr.name.c_str(), n.name.c_str(), a->type()));
