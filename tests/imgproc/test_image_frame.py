@@ -1,0 +1,204 @@
+"""Frames: every inconsistency is an error that names the field; adapters; nothing is over-read."""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import mmap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import twin
+from imgproc_frames import FORMATS, make, noise
+from PIL import Image
+
+from foveal.errors import ArgumentError, FrameError, NotFoundError
+from foveal.frame import Frame
+from foveal.image import Pipeline
+
+Y, UV, RGB = noise((6, 8)), noise((3, 8)), noise((6, 8, 3))
+
+BAD: list[tuple[str, dict[str, Any]]] = [
+    ("format", {"format": "yuyv"}),
+    ("width", {"width": 0}),
+    ("height", {"height": 0}),
+    ("width", {"width": -8}),
+    ("width", {"width": 2**31 - 1, "planes": [b"", b""]}),
+    ("width", {"width": 2**40}),
+    ("width", {"width": 7.5}),
+    ("height", {"height": 100000, "planes": [b"", b""]}),
+    ("rotation", {"rotation": 45}),
+    ("rotation", {"rotation": -90}),
+    ("color", {"color": "bt601"}),
+    ("color", {"color": "pal-full"}),
+    ("planes", {"planes": [Y]}),
+    ("planes", {"planes": [Y, UV, UV]}),
+    (r"plane 0.*byte_len.*48.*47", {"planes": [Y.tobytes()[:-1], UV]}),
+    (r"plane 1.*byte_len.*24.*23", {"planes": [Y, UV.tobytes()[:-1]]}),
+    (r"plane 0.*byte_len", {"planes": [b"", UV]}),
+    ("planes.0.*rows", {"planes": [Y[:5], UV]}),
+    ("planes.0.*columns", {"planes": [Y[:, :7], UV]}),
+    ("planes.1.*rows", {"planes": [Y, UV[:2]]}),
+    ("planes.0.*bytes", {"planes": [Y.astype(np.uint16), UV]}),
+    ("planes.0.*buffer", {"planes": [None, UV]}),
+    ("planes.0.*buffer", {"planes": ["text", UV]}),
+    ("planes.0.*negative", {"planes": [Y[::-1], UV]}),
+    ("row_stride", {"strides": [7, 8]}),
+    ("row_stride", {"strides": [-8, 8]}),
+    ("row_stride", {"strides": [2**31 - 1, 8]}),
+    ("byte_len", {"strides": [9, 8]}),
+    ("strides", {"strides": [8]}),
+    ("pixel_stride", {"pixel_strides": [1, 1]}),
+    ("pixel_stride", {"pixel_strides": [1, 65], "strides": [8, 1000]}),
+    ("pixel_stride", {"pixel_strides": [-1, 2]}),
+]
+
+
+@pytest.mark.parametrize(("field", "change"), BAD)
+def test_inconsistent_frames(field: str, change: dict[str, Any]) -> None:
+    good = {"format": "nv12", "width": 8, "height": 6, "planes": [Y, UV]}
+    Frame(**good)
+    with pytest.raises(FrameError, match=field):
+        Frame(**{**good, **change})
+
+
+def test_the_last_row_may_be_short() -> None:
+    padded = np.zeros((6, 16), np.uint8)
+    padded[:, :8] = Y
+    flat = padded.tobytes()[: 5 * 16 + 8]
+    frame = Frame(format="gray", width=8, height=6, planes=[flat], strides=[16])
+    out, _ = Pipeline(size=(8, 6), color="GRAY").compile()(frame)
+    np.testing.assert_array_equal(out[0, 0], Y)
+    with pytest.raises(FrameError, match=r"byte_len.*88.*87"):
+        Frame(format="gray", width=8, height=6, planes=[flat[:-1]], strides=[16])
+
+
+def test_a_frame_keeps_its_buffers() -> None:
+    want = Y.copy()
+    frame = Frame(format="gray", width=8, height=6, planes=[Y.copy()])
+    junk = [np.full((6, 8), i, np.uint8) for i in range(50)]
+    out, _ = Pipeline(size=(8, 6), color="GRAY").compile()(frame)
+    np.testing.assert_array_equal(out[0, 0], want)
+    assert len(junk) == 50
+
+
+def test_buffers_of_all_kinds() -> None:
+    want, _ = Pipeline(size=(8, 6)).compile()(Frame.from_numpy(RGB))
+    wide = noise((6, 20, 3))
+    wide[:, 3:11] = RGB
+    for plane in (RGB, RGB.tobytes(), bytearray(RGB.tobytes()), memoryview(RGB), wide[:, 3:11]):
+        frame = Frame(format="RGB", width=8, height=6, planes=[plane])
+        np.testing.assert_array_equal(Pipeline(size=(8, 6)).compile()(frame)[0], want)
+
+
+def test_from_numpy() -> None:
+    assert repr(Frame.from_numpy(RGB)) == "Frame(rgb 8x6)"
+    assert Frame.from_numpy(RGB, "BGR", rotation=90).upright_size == (6, 8)
+    assert Frame.from_numpy(Y).format == "gray"
+    assert Frame.from_numpy(noise((4, 4, 4))).format == "rgba"
+    flipped = Frame.from_numpy(RGB[::-1, ::2])
+    out, _ = Pipeline(size=(4, 6)).compile(layout="nhwc")(flipped)
+    np.testing.assert_array_equal(out[0], RGB[::-1, ::2])
+    for bad in (RGB.astype(np.float32), noise((2, 2, 2)), noise((1, 2, 2, 3)), noise((3,))):
+        with pytest.raises(ArgumentError, match="expected uint8"):
+            Frame.from_numpy(bad)
+    with pytest.raises(ArgumentError, match="order"):
+        Frame.from_numpy(RGB, "HSV")
+    with pytest.raises(FrameError, match="0x5"):
+        Frame.from_numpy(np.zeros((5, 0, 3), np.uint8))
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_exif_is_applied_like_pillow_does(orientation: int, tmp_path: Path) -> None:
+    from PIL import ImageOps
+
+    path = tmp_path / "photo.png"
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    Image.fromarray(noise((6, 9, 3))).save(path, exif=exif)
+    want = np.asarray(ImageOps.exif_transpose(Image.open(path)))
+    frame = Frame.from_file(path)
+    assert (frame.width, frame.height) == (9, 6)
+    out, _ = Pipeline(size=frame.upright_size).compile(dtype="uint8", layout="nhwc")(frame)
+    np.testing.assert_array_equal(out[0], want)
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16"])
+def test_pillow_modes(mode: str) -> None:
+    picture = Image.fromarray(noise((6, 9, 3)))
+    if mode == "I;16":
+        picture = Image.fromarray(noise((6, 9)).astype(np.uint16) * 257)
+    else:
+        picture = picture.convert(mode)
+    frame = Frame.from_pil(picture)
+    assert (frame.width, frame.height) == (9, 6)
+    if mode == "I;16":
+        np.testing.assert_array_equal(np.asarray(frame.planes[0]), noise((6, 9)))
+
+
+def test_files_that_are_no_pictures(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError):
+        Frame.from_file(tmp_path / "none.png")
+    with pytest.raises(FrameError, match="folder"):
+        Frame.from_file(tmp_path)
+    for name, content in {"empty.png": b"", "text.png": b"hello", "zero.png": bytes(100)}.items():
+        path = tmp_path / name
+        path.write_bytes(content)
+        with pytest.raises(FrameError, match=name):
+            Frame.from_file(path)
+    buffer = io.BytesIO()
+    Image.fromarray(noise((40, 40, 3))).save(buffer, "PNG")
+    for cut in (20, 60, 2000):
+        path = tmp_path / "cut.png"
+        path.write_bytes(buffer.getvalue()[:cut])
+        with pytest.raises(FrameError, match=r"cut\.png"):
+            Frame.from_file(path)
+
+
+def test_decompression_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "bomb.png"
+    Image.new("L", (300, 300)).save(path)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
+    with pytest.raises(FrameError, match=r"bomb\.png"):
+        Frame.from_file(path)
+
+
+class _Guarded:
+    """Bytes that end exactly at a page nobody may read."""
+
+    def __init__(self, content: bytes) -> None:
+        page = mmap.PAGESIZE
+        self.size = len(content)
+        pages = -(-self.size // page) * page
+        self.map = mmap.mmap(-1, pages + page)
+        base = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+        self.map[pages - self.size : pages] = content
+        if libc.mprotect(base + pages, page, 0):
+            pytest.skip("no mprotect")
+        self.view = memoryview(self.map)[pages - self.size : pages]
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("rotation", [0, 90])
+def test_nothing_behind_a_plane_is_read(fmt: str, rotation: int) -> None:
+    for width, height in ((17, 13), (64, 33), (5, 1), (130, 66)):
+        plain, picture = make(fmt, width, height, rotation=rotation)
+        guards = [_Guarded(np.ascontiguousarray(p).tobytes()) for p in plain.planes]
+        frame = Frame(
+            format=fmt,
+            width=width,
+            height=height,
+            planes=[g.view for g in guards],
+            rotation=rotation,
+        )
+        for size in (plain.upright_size, (11, 7), (40, 50)):
+            plan = Pipeline(size=size).compile(layout="nhwc")
+            np.testing.assert_array_equal(plan(frame)[0], plan(plain)[0])
+            turned = Pipeline(size=size, roi="per_call").compile(layout="nhwc")
+            roi = (width / 2, height / 2, width, height, 30)
+            np.testing.assert_array_equal(turned(frame, roi)[0], turned(plain, roi)[0])
+        assert twin.run({"size": [3, 2]}, picture).shape == (2, 3, 3)

@@ -1,0 +1,176 @@
+"""Pipeline specifications: strict, canonical, stable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from foveal import image
+from foveal.errors import SpecError
+from foveal.image import (
+    Area,
+    Bicubic,
+    Bilinear,
+    Constant,
+    Cover,
+    Lanczos3,
+    Letterbox,
+    Matrix,
+    Nearest,
+    Norm,
+    Pipeline,
+    Replicate,
+    Stretch,
+    Yuv,
+)
+
+GOOD = {"imgproc": 1, "size": [320, 240]}
+
+BAD: list[tuple[str, Any]] = [
+    ('unknown key "sizes"', {**GOOD, "sizes": 1}),
+    ('"size" is missing', {"imgproc": 1}),
+    ('"imgproc"', {**GOOD, "imgproc": 2}),
+    ('"imgproc"', {**GOOD, "imgproc": "1"}),
+    ('"size"', {"size": 320}),
+    ('"size"', {"size": [320]}),
+    ('"size"', {"size": [320, 0]}),
+    ('"size"', {"size": [320, 2**31]}),
+    ('"size"', {"size": [320, 1.5]}),
+    ('"size"', {"size": ["320", 240]}),
+    ('"color"', {**GOOD, "color": "rgb"}),
+    ('"color"', {**GOOD, "color": "YUV"}),
+    ('"orient"', {**GOOD, "orient": 45}),
+    ('"orient"', {**GOOD, "orient": "up"}),
+    ('"roi"', {**GOOD, "roi": True}),
+    ("fit", {**GOOD, "fit": "stretch"}),
+    ('fit: key "k"', {**GOOD, "fit": {}}),
+    ('fit: key "k"', {**GOOD, "fit": {"k": "letter"}}),
+    ('fit: unknown key "pad"', {**GOOD, "fit": {"k": "stretch", "pad": 0}}),
+    ('fit: key "policy"', {**GOOD, "fit": {"k": "letterbox", "policy": "yolo"}}),
+    ('fit: key "pad"', {**GOOD, "fit": {"k": "letterbox", "pad": [1, 2]}}),
+    ('fit: key "pad"', {**GOOD, "fit": {"k": "letterbox", "pad": 256}}),
+    ('fit: key "pad"', {**GOOD, "fit": {"k": "letterbox", "pad": -1}}),
+    ('key "pad"', {**GOOD, "fit": {"k": "letterbox", "policy": "mediapipe", "pad": 5}}),
+    ('fit: key "m"', {**GOOD, "fit": {"k": "matrix"}}),
+    ('fit: key "m"', {**GOOD, "fit": {"k": "matrix", "m": [1, 2]}}),
+    ('key "roi"', {**GOOD, "roi": "per_call", "fit": {"k": "matrix", "m": [1] * 9}}),
+    ('sample: key "k"', {**GOOD, "sample": {"k": "cubic"}}),
+    ('sample: key "grid"', {**GOOD, "sample": {"k": "nearest", "grid": "half"}}),
+    ('sample: unknown key "antialias"', {**GOOD, "sample": {"k": "nearest", "antialias": False}}),
+    ('sample: key "antialias"', {**GOOD, "sample": {"k": "bilinear", "antialias": 1}}),
+    ('"profile"', {**GOOD, "profile": "opencv"}),
+    ('border: key "k"', {**GOOD, "border": {"k": "wrap"}}),
+    ('border: unknown key "v"', {**GOOD, "border": {"k": "replicate", "v": 1}}),
+    ('yuv: unknown key "m"', {**GOOD, "yuv": {"m": "bt601"}}),
+    ('yuv: key "matrix"', {**GOOD, "yuv": {"matrix": "601"}}),
+    ('norm: unknown key "sub"', {**GOOD, "norm": {"sub": 1}}),
+    ('norm: key "std"', {**GOOD, "norm": {"std": 0}}),
+    ('norm: key "std"', {**GOOD, "norm": {"std": [1, 0, 1]}}),
+    ('norm: key "std"', {**GOOD, "norm": {"scale": 1e300}}),
+    ('norm: key "mean"', {**GOOD, "norm": {"mean": [1, 2]}}),
+    ('norm: key "mean"', {**GOOD, "norm": {"mean": [1, 2, None]}}),
+    ('"intermediate"', {**GOOD, "intermediate": "u16"}),
+    ("expected an object", []),
+    ("expected an object", 3),
+]
+
+
+@pytest.mark.parametrize(("text", "spec"), BAD)
+def test_every_wrong_key_is_named(text: str, spec: Any) -> None:
+    with pytest.raises(SpecError) as caught:
+        Pipeline.from_json(json.dumps(spec))
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        '{"size":[1,1]',
+        '{"size":[1,1]}}',
+        '{"size":[1,1],}',
+        '{"size":[01,1]}',
+        '{"size":[1.,1]}',
+        '{"size":[1e999,1]}',
+        '{"size":[NaN,1]}',
+        '{"size":[1,1],"size":[1,1]}',
+        '{"size":[1,1],"color":"R\nB"}',
+        '{"size":[1,1],"color":"\\x"}',
+        '{"size":[1,1],"color":"\\ud800"}',
+        "{'size':[1,1]}",
+        "[" * 40 + "]" * 40,
+        '{"size":' + "[" * 1000,
+        "\x00",
+    ],
+)
+def test_only_json_is_json(text: str) -> None:
+    with pytest.raises(SpecError, match="pipeline spec"):
+        Pipeline.from_json(text)
+
+
+def test_position_of_a_syntax_error() -> None:
+    with pytest.raises(SpecError, match=r"at byte 9: expected a value, got '\]'"):
+        Pipeline.from_json('{"size": ]}')
+    with pytest.raises(SpecError, match="at byte 8: expected a value, got end of text"):
+        Pipeline.from_json('{"size":')
+
+
+PIPELINES = [
+    Pipeline(size=(320, 240)),
+    Pipeline(size=(1, 1), color="GRAY", orient="none", norm=Norm(1 / 255, 0.5, 0.25)),
+    Pipeline(size=(5, 6), orient=270, roi="per_call", fit=Letterbox(pad=(1, 2, 3.5))),
+    Pipeline(size=(5, 6), fit=Letterbox(policy="mediapipe"), border=Constant((0, 9, 255))),
+    Pipeline(size=(5, 6), fit=Cover(), sample=Nearest(grid="align_corners"), profile="fast"),
+    Pipeline(size=(5, 6), fit=Matrix(np.eye(3) * 2), color="BGR", intermediate="u8"),
+    Pipeline(size=(5, 6), sample=Bicubic(a=-0.75, antialias=True), yuv=Yuv("bt709", "full")),
+    Pipeline(size=(5, 6), sample=Area(), profile="cv2", border=Replicate()),
+    Pipeline(size=(5, 6), sample=Lanczos3(antialias=True), profile="pillow", fit=Stretch()),
+    Pipeline(size=(5, 6), sample=Bilinear(antialias=True), norm=Norm(1e-5, (1, 2, 3), (4, 5, 6))),
+]
+
+
+@pytest.mark.parametrize("spec", PIPELINES)
+def test_round_trip(spec: Pipeline) -> None:
+    again = Pipeline.from_json(spec.json())
+    assert again.json() == spec.json()
+    assert again.digest() == spec.digest()
+    assert hashlib.sha256(spec.json().encode()).hexdigest() == spec.digest()
+    assert json.loads(spec.json())["size"] == list(spec.size)
+
+
+def test_canonical_text_is_stable() -> None:
+    text = (
+        '{"imgproc":1,"size":[320,240],"color":"RGB","orient":"frame","roi":"full",'
+        '"fit":{"k":"letterbox","pad":[114,114,114],"policy":"ultralytics"},'
+        '"sample":{"k":"bilinear","antialias":false,"grid":"half_pixel"},"profile":"exact",'
+        '"border":{"k":"replicate"},"yuv":{"matrix":"frame","range":"frame","chroma":"replicate",'
+        '"siting":"frame"},"norm":{"scale":0.00392156862745098,"mean":[0,0,0],"std":[1,1,1]},'
+        '"intermediate":"f32"}'
+    )
+    spec = Pipeline(size=(320, 240), fit=Letterbox(), norm=Norm(scale=1 / 255))
+    assert spec.json() == text
+    shuffled = dict(reversed(list(json.loads(text).items())))
+    assert Pipeline.from_json(json.dumps(shuffled, indent=2)).digest() == spec.digest()
+    assert len({p.digest() for p in PIPELINES}) == len(PIPELINES)
+
+
+def test_long_texts_hash_like_hashlib() -> None:
+    # The canonical text crosses every block boundary of SHA-256 as the matrix grows.
+    for digits in range(1, 70):
+        m = [float("0." + "1" * min(digits, 15)), 0, digits, 0, 1, 0, 0, 0, 1]
+        spec = Pipeline(size=(digits, 7), fit=Matrix(m))
+        assert hashlib.sha256(spec.json().encode()).hexdigest() == spec.digest()
+
+
+def test_objects_refuse_what_json_cannot_say() -> None:
+    for bad in (float("nan"), float("inf"), object()):
+        with pytest.raises(SpecError):
+            Pipeline(size=(4, 4), norm=Norm(scale=bad))  # type: ignore[arg-type]
+    with pytest.raises(AttributeError):
+        Pipeline(size=(4, 4)).color = "BGR"  # type: ignore[misc]
+    assert image.Pipeline(size=(4, 4)) == Pipeline(size=(4, 4))
