@@ -47,7 +47,11 @@ def definitions(library: str) -> list[dict[str, Any]]:
 def literal(value: Any) -> str:
     if isinstance(value, list):
         return repr(tuple(value))
-    return "..." if isinstance(value, float) and value in (float("inf"), -float("inf")) else repr(value)
+    return (
+        "..."
+        if isinstance(value, float) and value in (float("inf"), -float("inf"))
+        else repr(value)
+    )
 
 
 def stub(entry: dict[str, Any]) -> str:

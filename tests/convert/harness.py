@@ -9,13 +9,12 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 import reference_run
-from onnx import helper, numpy_helper
-
 from foveal.convert import convert
 from foveal.convert.parity import deviations
 from foveal.graph import Graph
 from foveal.optimize import optimize
 from foveal.session import Session
+from onnx import helper, numpy_helper
 
 Array = np.ndarray
 TOLERANCE = 1e-5  # relative to each output's range

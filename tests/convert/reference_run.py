@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from foveal.graph import Graph, Node
 from foveal.optimize._evaluate import evaluate
 
@@ -131,7 +130,9 @@ def _op_matmul(ins: Any, attr: Any) -> Array:
     return np.asarray(y)
 
 
-def pooled_size(size: int, kernel: int, stride: int, pads: int, dilation: int, ceil: bool, begin: int) -> int:
+def pooled_size(
+    size: int, kernel: int, stride: int, pads: int, dilation: int, ceil: bool, begin: int
+) -> int:
     reach = (kernel - 1) * dilation + 1
     n = size + pads - reach
     out = (-(-n // stride) if ceil else n // stride) + 1

@@ -9,15 +9,14 @@ from types import SimpleNamespace
 import numpy as np
 import onnx
 import pytest
-from harness import check_graph, expected, model_of, one_node
-from onnx import TensorProto, helper, numpy_helper
-from tflite_builder import one_operator
-
 from foveal import convert as package
 from foveal.convert import convert, importers
 from foveal.convert.parity import compare, deviations, table
 from foveal.errors import ArgumentError, ModelError, NotFoundError, UnsupportedOpError
 from foveal.graph import Graph
+from harness import check_graph, expected, model_of, one_node
+from onnx import TensorProto, helper, numpy_helper
+from tflite_builder import one_operator
 
 RELU, RELU_FEEDS = one_node("Relu", [np.array([[-1.0, 2.0, -3.0]], np.float32)])
 
@@ -55,7 +54,11 @@ def test_input_shapes() -> None:
 
 @pytest.mark.parametrize(
     ("content", "text"),
-    [(b"", "empty"), (b"hello, this is text\n" * 9, "not a model"), (b"\x89PNG\r\n\x1a\n" * 9, "not a")],
+    [
+        (b"", "empty"),
+        (b"hello, this is text\n" * 9, "not a model"),
+        (b"\x89PNG\r\n\x1a\n" * 9, "not a"),
+    ],
 )
 def test_files_that_are_no_models(tmp_path: Path, content: bytes, text: str) -> None:
     path = tmp_path / "file.bin"

@@ -9,11 +9,10 @@ import time
 import numpy as np
 import pytest
 import zoo_arch
-from harness import one_node
-from tflite_builder import one_operator
-
 from foveal.convert import convert
 from foveal.errors import ModelError
+from harness import one_node
+from tflite_builder import one_operator
 
 RNG = np.random.default_rng(3)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import reference_run
-
 from foveal.errors import FovealError, ModelError, ShapeError
 from foveal.graph import Graph, op_table
 

@@ -9,11 +9,10 @@ import numpy as np
 import onnx
 import pytest
 import reference_run
-from onnx import numpy_helper
-from onnx.backend.test.case.node import collect_testcases
-
 from foveal.convert import convert
 from foveal.errors import UnsupportedOpError
+from onnx import numpy_helper
+from onnx.backend.test.case.node import collect_testcases
 
 # Raise it as operators are added; a fall means that something imported before no longer is.
 PASSED_AT_LEAST = 630

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from foveal import ops
 from foveal.errors import ArgumentError
 from foveal.graph import Graph, op_table

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from harness import check_graph, expected
-from onnx import TensorProto, helper, numpy_helper
-
 from foveal.convert import convert
 from foveal.errors import UnsupportedOpError
+from harness import check_graph, expected
+from onnx import TensorProto, helper, numpy_helper
 
 
 def model(nodes: list[Any], shape: list[Any], weights: dict[str, Any] | None = None) -> Any:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
+from foveal.convert import convert
 from harness import check_graph
 from tflite_builder import one_operator
-
-from foveal.convert import convert
 
 RNG = np.random.default_rng(11)
 SPECIAL = np.array([[-7.5, -3, -1.5, -0.5, -0.0, 0, 0.5, 1.5, 2.5, 3, 6, 9]], np.float32)
@@ -53,8 +52,27 @@ def check(
 
 @pytest.mark.parametrize(
     "op",
-    "LOGISTIC RELU TANH EXP ABS NEG FLOOR CEIL ROUND SIN COS SQUARE HARD_SWISH RELU6 RELU_N1_TO_1 "
-    "RELU_0_TO_1 ELU SIGN ZEROS_LIKE".split(),
+    [
+        "LOGISTIC",
+        "RELU",
+        "TANH",
+        "EXP",
+        "ABS",
+        "NEG",
+        "FLOOR",
+        "CEIL",
+        "ROUND",
+        "SIN",
+        "COS",
+        "SQUARE",
+        "HARD_SWISH",
+        "RELU6",
+        "RELU_N1_TO_1",
+        "RELU_0_TO_1",
+        "ELU",
+        "SIGN",
+        "ZEROS_LIKE",
+    ],
 )
 def test_unary(op: str) -> None:
     x = SPECIAL[:, SPECIAL[0] % 1 != 0.5] if op == "ROUND" else SPECIAL
@@ -88,7 +106,9 @@ def test_arithmetic_with_fused_activation(op: str, activation: int) -> None:
     check(op, [f(2, 3, 4), f(3, 1)], (2, 3, 4), {0: ("i8", activation)})
 
 
-@pytest.mark.parametrize("op", ["MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE", "FLOOR_MOD", "FLOOR_DIV"])
+@pytest.mark.parametrize(
+    "op", ["MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE", "FLOOR_MOD", "FLOOR_DIV"]
+)
 def test_binary(op: str) -> None:
     check(op, [f(2, 3, 4), np.abs(f(2, 3, 4)) + 0.5], (2, 3, 4))
 
@@ -215,7 +235,7 @@ def test_arg(op: str) -> None:
         check(op, [f(2, 3, 4), i32(-1)], (2, 3), options, dtype=dtype, constant=[1])
 
 
-# ---- moving elements -------------------------------------------------------------------------------
+# ---- moving elements ---------------------------------------------------------------------------
 
 
 def test_shapes() -> None:
@@ -269,7 +289,7 @@ def test_cast() -> None:
     check("CAST", [np.array([-1.5, 0.2, 3.7], np.float32)], (3,), options, dtype="int32")
 
 
-# ---- weights stored smaller --------------------------------------------------------------------------
+# ---- weights stored smaller --------------------------------------------------------------------
 
 
 def test_half_precision_weights_are_unpacked() -> None:

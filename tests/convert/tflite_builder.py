@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-
 from foveal.convert._tflite.schema import DTYPES, OPERATORS
 
 CODES = {name: code for code, name in DTYPES.items()}
@@ -90,7 +89,8 @@ def vector(values: Sequence[int]) -> Field:
 
 def one_operator(
     op: str, inputs: Sequence[Any], outputs: Sequence[tuple[str, Sequence[int]]],
-    options: Table | None = None, constant: Sequence[int] = (), sparsity: dict[int, Table] | None = None,
+    options: Table | None = None, constant: Sequence[int] = (),
+    sparsity: dict[int, Table] | None = None,
     shapes: dict[int, Sequence[int]] | None = None, version: int = 1,
 ) -> tuple[bytes, dict[str, np.ndarray]]:  # fmt: skip
     """A model of one operator and the arrays to feed.

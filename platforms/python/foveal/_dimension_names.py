@@ -41,6 +41,18 @@ def named(
         found = [-1 if i == axis else d for i, d in enumerate(source)]
     elif op == "reshape":
         found = [source[i] if d == 0 else -1 for i, d in enumerate(attrs["shape"])]
+    elif op == "flatten":
+        found = source[:1] if attrs.get("axis", 1) == 1 else ()
+    elif op == "unsqueeze":
+        axes = {a % len(out) for a in attrs["axes"]}
+        rest = iter(source)
+        found = [1 if i in axes else next(rest) for i in range(len(out))]
+    elif op == "squeeze":
+        axes = {a % len(source) for a in attrs.get("axes", ())}
+        found = [d for i, d in enumerate(source) if i not in axes] if axes else ()
+    elif op == "slice":
+        axes = {a % len(source) for a in attrs["axes"]}
+        found = [-1 if i in axes else d for i, d in enumerate(source)]
     elif op == "matmul" and len(source) == len(out) and not attrs.get("transpose_a"):
         second = inputs[1] or ()
         found = source[:-1] if len(second) <= 2 else ()
@@ -51,9 +63,7 @@ def named(
         half = len(pads) // 2
         found = [d if not pads[i] and not pads[i + half] else -1 for i, d in enumerate(source)]
     names = list(found) + [-1] * (len(out) - len(found))
-    return [
-        n if d == -1 and isinstance(n, str) else d for d, n in zip(out, names, strict=False)
-    ]
+    return [n if d == -1 and isinstance(n, str) else d for d, n in zip(out, names, strict=False)]
 
 
 def _broadcast(inputs: Sequence[Shape | None], rank: int) -> list[int | str]:

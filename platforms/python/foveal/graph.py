@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import Any
+from functools import cache
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,18 +25,19 @@ Dim = int | str
 AttrValue = int | float | str | list[int] | list[float]
 
 UNKNOWN = -1
-DTYPES = frozenset(
-    "float32 float16 float64 int8 uint8 int16 uint16 int32 uint32 int64 uint64 bool".split()
-)
+DTYPES = {
+    *("float32", "float16", "float64", "bool"),
+    *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
+}
 
 
-@lru_cache(maxsize=1)
+@cache
 def op_table() -> dict[str, dict[str, Any]]:
     """Every operator of this build by name, as the core describes it."""
     return {entry["name"]: entry for entry in json.loads(_core.ops_json())}
 
 
-@lru_cache(maxsize=None)
+@cache
 def _attr_defs(op: str) -> dict[str, dict[str, Any]]:
     entry = op_table().get(op)
     if entry is None:
@@ -207,6 +208,26 @@ class Graph:
         if data.dtype.name not in DTYPES:
             raise ModelError(f"constant '{name}' has the unsupported element type {data.dtype}")
         return Value(self, self.unique(name), data.dtype.name, data.shape, data)
+
+    @overload
+    def add(
+        self,
+        op: str,
+        inputs: Sequence[Value | None],
+        attrs: Mapping[str, Any] | None = None,
+        outputs: Literal[1] = 1,
+        name: str = "",
+    ) -> Value: ...
+
+    @overload
+    def add(
+        self,
+        op: str,
+        inputs: Sequence[Value | None],
+        attrs: Mapping[str, Any] | None = None,
+        outputs: int = 1,
+        name: str = "",
+    ) -> Any: ...
 
     def add(
         self,
@@ -473,9 +494,8 @@ class Graph:
         lines += [f"    {v!r}," for v in self.inputs]
         lines.append(") {")
         for n in self.nodes:
-            lines += [
-                f"    {v!r}" for v in n.inputs if v is not None and v.data is not None and n is v.users[0]
-            ]
+            constants = [v for v in n.inputs if v is not None and v.data is not None]
+            lines += [f"    {v!r}" for v in constants if v.users[0] is n]
             lines.append(f"    {n!r}")
         lines.append("    return " + ", ".join(f"%{v.name}" for v in self.outputs))
         lines.append("}")

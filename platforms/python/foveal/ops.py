@@ -18,6 +18,7 @@ import numpy as np
 from foveal.errors import ArgumentError
 from foveal.graph import Graph, Value, op_table
 
+
 def _signature(entry: dict[str, Any]) -> Signature:
     parameters = []
     for name in entry["inputs"]:
@@ -119,4 +120,4 @@ _functions = {
     if entry["name"] not in _OWN
 }
 globals().update(_functions)
-__all__ = list(_functions)  # noqa: PLE0605
+__all__ = list(_functions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -18,7 +18,9 @@ __all__ = ["FOLD_LIMIT", "SIZE_HINT", "Emitter", "Unsupported", "same_padding"]
 SIZE_HINT = "export with fixed input sizes, or give them with input_shapes (--input-shape)"
 
 
-def same_padding(size: int, kernel: int, stride: int, dilation: int, upper: bool) -> tuple[int, int]:
+def same_padding(
+    size: int, kernel: int, stride: int, dilation: int, upper: bool
+) -> tuple[int, int]:
     """Begin and end padding for an output of ceil(size / stride).
 
     With stride 1 the total does not depend on `size`, which may then be unknown (-1).
@@ -46,6 +48,14 @@ class Emitter:
 
     def const(self, value: Any, dtype: str | None = None) -> Value:
         return self.graph.constant(np.asarray(value, dtype=dtype), name=f"{self.label}/const")
+
+    @overload
+    def op(
+        self, op: str, *inputs: Value | None, outputs: Literal[1] = 1, **attrs: Any
+    ) -> Value: ...
+
+    @overload
+    def op(self, op: str, *inputs: Value | None, outputs: int = 1, **attrs: Any) -> Any: ...
 
     def op(self, op: str, *inputs: Value | None, outputs: int = 1, **attrs: Any) -> Any:
         """The output value, or a list of `outputs` values."""
@@ -79,7 +89,9 @@ class Emitter:
     def _symbol_value(self, array: np.ndarray, dtype: str) -> Value:
         if not any(isinstance(d, Size) for d in array.reshape(-1)):
             return self.const(array.astype(dtype))
-        return Value(self.graph, self.graph.unique(f"{self.label}/sizes"), dtype, array.shape, array)
+        return Value(
+            self.graph, self.graph.unique(f"{self.label}/sizes"), dtype, array.shape, array
+        )
 
     def _symbolic(self, op: str, arrays: Any, made: list[Value], constant: bool) -> Any:
         self.graph.remove([made[0].producer])  # type: ignore[list-item]
@@ -102,7 +114,7 @@ class Emitter:
     def alias(self, value: Value) -> Value:
         """A view of `value` under a name of its own."""
         node_out = self.graph.add("reshape", [value], {"shape": [0] * value.rank}, name=self.label)
-        return node_out  # type: ignore[no-any-return]
+        return node_out
 
     def ints(self, value: Value | None, what: str) -> list[int]:
         """The integers of a constant. Raises Unsupported when it is computed at run time."""

@@ -35,7 +35,8 @@ class Buffer:
     def read(self, s: struct.Struct, at: int) -> int:
         if at < 0 or at + s.size > len(self.data):
             raise _error("an offset leaves the file", at)
-        return s.unpack_from(self.data, at)[0]  # type: ignore[no-any-return]
+        value: int = s.unpack_from(self.data, at)[0]
+        return value
 
     def root(self) -> Table:
         return Table(self, self.read(_U32, 0))
@@ -69,16 +70,16 @@ class Table:
         at = self._slot(field)
         return self.buffer.read(_UNPACK[kind], at) if at else default
 
-    def int(self, field: int, default: int = 0) -> int:
+    def i32(self, field: int, default: int = 0) -> int:
         return int(self.scalar(field, "i32", default))
 
-    def byte(self, field: int, default: int = 0) -> int:
+    def i8(self, field: int, default: int = 0) -> int:
         return int(self.scalar(field, "i8", default))
 
     def flag(self, field: int) -> bool:
         return bool(self.scalar(field, "u8", 0))
 
-    def float(self, field: int, default: float = 0.0) -> float:
+    def f32(self, field: int, default: float = 0.0) -> float:
         return float(self.scalar(field, "f32", default))
 
     def _target(self, field: int) -> int:
@@ -105,7 +106,7 @@ class Table:
         self.buffer.spend(count * kind.itemsize // 4, at)
         return np.frombuffer(self.buffer.data, kind, count, at) if count else np.zeros(0, kind)
 
-    def bytes(self, field: int) -> np.ndarray:
+    def raw(self, field: int) -> np.ndarray:
         """A vector of bytes as a view; not counted, as nothing is done per element."""
         at, count = self._vector(field, 1)
         return np.frombuffer(self.buffer.data, np.uint8, count, at)

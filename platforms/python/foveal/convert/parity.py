@@ -101,7 +101,8 @@ def deviations(
             )
         x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
         finite = np.isfinite(x)
-        same = np.array_equal(x[~finite], y[~finite], equal_nan=True) and np.isfinite(y[finite]).all()
+        same = np.array_equal(x[~finite], y[~finite], equal_nan=True)
+        same = same and bool(np.isfinite(y[finite]).all())
         largest = relative = float("inf")
         if same:
             x, y = x[finite], y[finite]
@@ -127,7 +128,7 @@ def table(rows: Sequence[Deviation]) -> str:
 
 def _onnx(path: Path, feeds: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     try:
-        import onnxruntime as ort
+        import onnxruntime as ort  # type: ignore[import-untyped,unused-ignore]
     except ImportError as e:
         raise NotFoundError(
             "comparing needs the package onnxruntime", hint="pip install onnxruntime"
@@ -168,7 +169,9 @@ def _without_shapes(path: Path, inputs: Sequence[str]) -> bytes:
 
 def _tflite(path: Path, feeds: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     try:
-        from ai_edge_litert.interpreter import Interpreter
+        from ai_edge_litert.interpreter import (  # type: ignore[import-untyped,unused-ignore]
+            Interpreter,
+        )
     except ImportError as e:
         raise NotFoundError(
             "comparing needs the package ai-edge-litert", hint="pip install ai-edge-litert"

@@ -131,9 +131,7 @@ def parse(buf: memoryview, schema: Schema, depth: int = 0) -> Message:
     return out
 
 
-def _store(
-    out: Message, name: str, kind: Any, wire: int, value: Any, at: int, depth: int
-) -> None:
+def _store(out: Message, name: str, kind: Any, wire: int, value: Any, at: int, depth: int) -> None:
     if isinstance(kind, list):
         item = _scalar(name, kind[0], wire, value, at, depth)
         out.fields.setdefault(name, []).append(item)

@@ -9,7 +9,7 @@ from foveal.errors import UnsupportedOpError
 _SHOWN = 4
 
 
-class Unsupported(Exception):  # noqa: N818 - never leaves the importers
+class Unsupported(Exception):
     """One node cannot be imported: `str(e)` says what about it, `hint` what to do."""
 
     def __init__(self, reason: str, hint: str = "") -> None:

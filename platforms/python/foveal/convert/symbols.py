@@ -17,7 +17,9 @@ import numpy as np
 from foveal.graph import Value
 from foveal.optimize._evaluate import RULES
 
-MOVES = frozenset("concat gather slice squeeze unsqueeze reshape split transpose expand".split())
+MOVES = frozenset(
+    ("concat", "gather", "slice", "squeeze", "unsqueeze", "reshape", "split", "transpose", "expand")
+)
 
 
 class Size:
@@ -81,7 +83,7 @@ def symbolic(
         return [np.asarray(o, object) for o in outs]
     if op in ("cast", "floor"):
         return [np.asarray(data[0], object)]
-    a, b = (data + [None])[:2]
+    a, b = [*data, None][:2]
     if a is None or b is None:
         return None
     if op == "div":

@@ -95,7 +95,7 @@ class _Importer:
         if index in self.types:
             return self.types[index]
         t = self._tensor(index)
-        code = t.byte(schema.Tensor.TYPE)
+        code = t.i8(schema.Tensor.TYPE)
         if code not in schema.DTYPES:
             name = schema.DTYPE_NAMES.get(code, f"number {code}")
             raise Unsupported(f"its element type is {name}")
@@ -164,12 +164,12 @@ class _Importer:
             if offset + size > len(self.data):
                 raise ModelError(f"tensor '{name}' lies outside the file")
             return np.frombuffer(self.data, np.uint8, size, offset)
-        return buffer.bytes(schema.BufferTable.DATA)
+        return buffer.raw(schema.BufferTable.DATA)
 
     # ---- operators -------------------------------------------------------------------------
 
     def _operator(self, index: int, operator: Table) -> None:
-        code = operator.int(schema.Operator.OPCODE_INDEX)
+        code = operator.i32(schema.Operator.OPCODE_INDEX)
         if not 0 <= code < len(self.codes):
             raise ModelError(f"operator {index} has the code {code} of {len(self.codes)}")
         kind = self.codes[code]
@@ -221,7 +221,7 @@ class _Importer:
 
 def _code(c: Table) -> str:
     # Numbers above 127 live in the newer field; the larger of both counts.
-    number = max(c.byte(schema.OperatorCode.DEPRECATED_BUILTIN), c.int(schema.OperatorCode.BUILTIN))
+    number = max(c.i8(schema.OperatorCode.DEPRECATED_BUILTIN), c.i32(schema.OperatorCode.BUILTIN))
     if number == schema.CUSTOM:
         return f"custom operator {c.text(schema.OperatorCode.CUSTOM)}"
     known = 0 <= number < len(schema.OPERATORS)

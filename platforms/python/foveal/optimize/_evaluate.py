@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray
+Array = Any  # an array; numpy types operators on arrays as Any
 Attrs = Callable[[str], Any]
 Rule = Callable[[Sequence[Any], Attrs], Any]
 
@@ -39,7 +39,9 @@ def _rule(*names: str) -> Callable[[Rule], Rule]:
 
 
 def _sigmoid(x: Array) -> Array:
-    return np.where(x >= 0, 1 / (1 + np.exp(-np.abs(x))), np.exp(-np.abs(x)) / (1 + np.exp(-np.abs(x))))
+    return np.where(
+        x >= 0, 1 / (1 + np.exp(-np.abs(x))), np.exp(-np.abs(x)) / (1 + np.exp(-np.abs(x)))
+    )
 
 
 def _softplus(x: Array) -> Array:
@@ -105,7 +107,7 @@ def _binary(f: Callable[[Array, Array], Array]) -> Rule:
     return lambda ins, attr: np.asarray(f(ins[0], ins[1])).astype(ins[0].dtype)
 
 
-for _name, _g in {
+_BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
@@ -113,7 +115,8 @@ for _name, _g in {
     "max": np.maximum,
     "min": np.minimum,
     "squared_difference": lambda a, b: (a - b) * (a - b),
-}.items():
+}
+for _name, _g in _BINARY.items():
     RULES[_name] = _binary(_g)
 
 
@@ -189,7 +192,7 @@ def _reduce(f: Callable[..., Array]) -> Rule:
     return rule
 
 
-for _name, _r in {
+_REDUCE: dict[str, Callable[..., Array]] = {
     "reduce_sum": np.sum,
     "reduce_mean": np.mean,
     "reduce_max": np.max,
@@ -199,7 +202,8 @@ for _name, _r in {
     "reduce_l2": lambda x, **k: np.sqrt(np.sum(x * x, **k)),
     "reduce_sum_square": lambda x, **k: np.sum(x * x, **k),
     "reduce_log_sum_exp": lambda x, **k: np.log(np.sum(np.exp(x), **k)),
-}.items():
+}
+for _name, _r in _REDUCE.items():
     RULES[_name] = _reduce(_r)
 
 
@@ -243,7 +247,9 @@ def _pad(ins: Sequence[Any], attr: Attrs) -> Array:
     grown = [(max(b, 0), max(e, 0)) for b, e in pairs]
     fill = {"constant_values": attr("value")} if mode == "constant" else {}
     y = np.pad(x, grown, mode=mode, **fill)
-    crop = tuple(slice(max(-b, 0), n - max(-e, 0)) for (b, e), n in zip(pairs, y.shape, strict=True))
+    crop = tuple(
+        slice(max(-b, 0), n - max(-e, 0)) for (b, e), n in zip(pairs, y.shape, strict=True)
+    )
     return y[crop]
 
 

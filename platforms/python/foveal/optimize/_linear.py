@@ -61,9 +61,8 @@ def fold(
         old = array(bias)
         assert old is not None
         # A matmul's bias may be anything that broadcasts; only a per-channel one folds.
-        if old.size not in (1, count) or (old.ndim and old.size != 1 and old.shape[-1] != count):
-            if linear.op == "matmul" or old.shape != (count,):
-                return 0
+        if old.shape not in ((), (1,), (count,)):
+            return 0
         old_bias = np.broadcast_to(old.reshape(-1), (count,))
     new_weight = weight
     new_bias = old_bias

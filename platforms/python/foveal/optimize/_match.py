@@ -6,18 +6,12 @@ import math
 
 import numpy as np
 
-from foveal.graph import Graph, Node, Value
+from foveal.graph import Graph, Node, Value, op_table
 
-UNARY = frozenset(
-    "relu sigmoid tanh exp log sqrt rsqrt abs neg floor ceil round erf sin cos reciprocal softplus "
-    "softsign silu gelu gelu_tanh hardswish mish square sign not hardsigmoid leaky_relu elu clip "
-    "cast".split()
-)
-BINARY = frozenset(
-    "add sub mul div max min pow mod squared_difference equal not_equal less less_equal greater "
-    "greater_equal and or xor".split()
-)
-POINTWISE = UNARY | BINARY | {"prelu", "where"}
+
+def is_pointwise(op: str) -> bool:
+    """Whether y[i] depends on the inputs at i only, after broadcasting."""
+    return "pointwise" in op_table()[op]["traits"]
 
 
 def made_by(value: Value | None, *ops: str) -> Node | None:
@@ -44,11 +38,6 @@ def scalar(value: Value | None) -> float | None:
 def close(a: float | None, b: float) -> bool:
     """Equal up to what float32 rounding of a constant in a file explains."""
     return a is not None and math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-7)
-
-
-def keeps_shape(value: Value, constant: Value) -> bool:
-    """Whether broadcasting `value` with a one-element constant leaves its shape alone."""
-    return constant.rank <= value.rank
 
 
 def split_constant(node: Node) -> tuple[Value, Value, bool] | None:

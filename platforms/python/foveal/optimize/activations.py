@@ -112,12 +112,12 @@ def _gated(number: float, x: Value, gate: Value) -> Found:
     if node.op == "sigmoid" and node.input(0) is x and close(number, 1):
         return "silu", x, {}
     if node.op == "hardsigmoid" and node.input(0) is x and close(number, 1):
-        if close(node.attr("alpha"), 1 / 6) and close(node.attr("beta"), 0.5):
-            return "hardswish", x, {}
+        sixth = close(node.attr("alpha"), 1 / 6) and close(node.attr("beta"), 0.5)
+        return ("hardswish", x, {}) if sixth else None
     bounds = _clip_bounds(gate)
-    if bounds is not None and bounds[1:] == (0.0, 6.0) and close(number, 1 / 6):
-        if _plus(bounds[0], 3) is x:
-            return "hardswish", x, {}
+    relu6 = bounds is not None and bounds[1:] == (0.0, 6.0) and close(number, 1 / 6)
+    if bounds is not None and relu6 and _plus(bounds[0], 3) is x:
+        return "hardswish", x, {}
     if node.op == "tanh" and close(number, 1):
         inner = made_by(node.input(0), "softplus")
         if inner is not None and inner.input(0) is x:
@@ -172,7 +172,7 @@ def _is_cube(value: Value, x: Value) -> bool:
 
 
 def _bound(node: Node) -> Found:
-    """max(x, c) and min(x, c) of floats are clips; max(x, a * x) with 0 <= a < 1 is a leaky relu."""
+    """max(x, c) and min(x, c) of floats are clips; max(x, a * x), 0 <= a < 1, a leaky relu."""
     if not node.output.dtype.startswith("float"):
         return None
     parts = split_constant(node)

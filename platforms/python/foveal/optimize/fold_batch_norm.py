@@ -23,8 +23,8 @@ def run(graph: Graph) -> int:
             continue
         scale, bias, mean, variance = params
         with np.errstate(all="ignore"):
-            factor = scale / np.sqrt(variance + node.attr("epsilon"))  # type: ignore[operator]
-            shift = bias - mean * factor  # type: ignore[operator]
+            factor = scale / np.sqrt(variance + node.attr("epsilon"))
+            shift = bias - mean * factor
         if not (np.isfinite(factor).all() and np.isfinite(shift).all()):
             continue
         found = foldable(graph, node, x)

@@ -63,7 +63,7 @@ def _view(graph: Graph, node: Node) -> Value | None:
     source = before.input(0)
     if math.prod(y.dims) == 0:
         return None
-    return graph.add("reshape", [source], {"shape": y.dims}, name=node.name)  # type: ignore[no-any-return]
+    return graph.add("reshape", [source], {"shape": y.dims}, name=node.name)
 
 
 def _clip(graph: Graph, node: Node) -> Value | None:
@@ -74,24 +74,28 @@ def _clip(graph: Graph, node: Node) -> Value | None:
     before = made_by(x, "clip", "relu")
     if before is None:
         return None
-    b_low, b_high = (0.0, math.inf) if before.op == "relu" else (before.attr("min"), before.attr("max"))
+    b_low, b_high = (
+        (0.0, math.inf) if before.op == "relu" else (before.attr("min"), before.attr("max"))
+    )
     if b_low > b_high or low > high:
         return None
     # clip(clip(x, a, b), c, d) = clip(x, clip(a, c, d), clip(b, c, d))
     bounds = {"min": min(max(b_low, low), high), "max": min(max(b_high, low), high)}
     attrs = {k: v for k, v in bounds.items() if math.isfinite(v)}
-    return graph.add("clip", [before.input(0)], attrs, name=node.name)  # type: ignore[no-any-return]
+    return graph.add("clip", [before.input(0)], attrs, name=node.name)
 
 
 def _relu(graph: Graph, node: Node) -> Value | None:
-    before = made_by(node.input(0), "relu", "clip", "sigmoid", "hardsigmoid", "abs", "square", "exp")
+    before = made_by(
+        node.input(0), "relu", "clip", "sigmoid", "hardsigmoid", "abs", "square", "exp"
+    )
     if before is None:
         return None
     if before.op != "clip":
         return before.output
     low, high = max(before.attr("min"), 0.0), max(before.attr("max"), 0.0)
     attrs = {"min": low} | ({"max": high} if math.isfinite(high) else {})
-    return graph.add("clip", [before.input(0)], attrs, name=node.name)  # type: ignore[no-any-return]
+    return graph.add("clip", [before.input(0)], attrs, name=node.name)
 
 
 def _if(test: Callable[[Node], bool]) -> Callable[[Graph, Node], Value | None]:
@@ -116,7 +120,7 @@ def _pad(graph: Graph, node: Node) -> Value | None:
         return None
     pads = [a + b for a, b in zip(node.attr("pads"), before.attr("pads"), strict=True)]
     attrs = {"pads": pads, "value": node.attr("value")}
-    return graph.add("pad", [before.input(0)], attrs, name=node.name)  # type: ignore[no-any-return]
+    return graph.add("pad", [before.input(0)], attrs, name=node.name)
 
 
 _RULES: dict[str, Callable[[Graph, Node], Value | None]] = {
@@ -141,4 +145,3 @@ _RULES: dict[str, Callable[[Graph, Node], Value | None]] = {
     "slice": _if(lambda n: _same_type(n.input(0), n.output) and min(n.attr("step"), default=1) > 0),
     "transpose": _if(lambda n: list(n.attr("perm")) == list(range(n.output.rank))),
 }
-

@@ -14,7 +14,7 @@ import numpy as np
 
 from foveal.graph import Graph, Node, Value
 from foveal.optimize import merge_same
-from foveal.optimize._match import POINTWISE, made_by, replace
+from foveal.optimize._match import is_pointwise, made_by, replace
 
 NAME = "transposes"
 ORDER = 40
@@ -184,9 +184,9 @@ def _rewritten(node: Node, perm: list[int]) -> tuple[dict[str, object], list[lis
     same = [perm] * len(node.outputs)
 
     def axis(name: str = "axis") -> int:
-        return perm[node.attr(name) % rank]
+        return perm[int(node.attr(name)) % rank]
 
-    if op in POINTWISE:
+    if is_pointwise(op):
         return (attrs, same) if node.output.rank == rank else None
     if node.input(0).rank != rank:
         return None
@@ -205,8 +205,6 @@ def _rewritten(node: Node, perm: list[int]) -> tuple[dict[str, object], list[lis
     if op == "tile":
         attrs["repeats"] = [node.attr("repeats")[i] for i in _inverse(perm)]
         return attrs, same
-    if op == "gather" and node.input(1).data is not None and node.input(1).rank <= 1:
-        return None  # its index must not be transposed along: rare, left alone
     if op.startswith("reduce_"):
         axes = {a % rank for a in node.attr("axes")} or set(range(rank))
         attrs["axes"] = sorted(perm[a] for a in axes)
@@ -226,13 +224,13 @@ def _rewritten(node: Node, perm: list[int]) -> tuple[dict[str, object], list[lis
 
 
 def _hoist(graph: Graph) -> int:
-    """Moves a transpose in front of a pointwise node where it cancels at least as much as it adds."""
+    """Moves a transpose before a pointwise node where it cancels at least as much as it adds."""
     moved = 0
     for node in list(graph.nodes):
         if node.op != "transpose" or not node.inputs:
             continue
         source = node.input(0).producer
-        if source is None or source.op not in POINTWISE:
+        if source is None or not is_pointwise(source.op):
             continue
         if graph.only_user(source.output) is not node:
             continue

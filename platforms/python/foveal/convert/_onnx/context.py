@@ -92,19 +92,19 @@ class OnnxNode:
     def has(self, name: str) -> bool:
         return name in self._attrs
 
-    def int(self, name: str, default: int = 0) -> int:
+    def i(self, name: str, default: int = 0) -> int:
         v = self._get(name, "i")
         if v is None and self.has(name):
             return 0  # a zero may be left out of the file
         return default if v is None else int(v)
 
-    def float(self, name: str, default: float = 0.0) -> float:
+    def f(self, name: str, default: float = 0.0) -> float:
         v = self._get(name, "f")
         if v is None and self.has(name):
             return 0.0
         return default if v is None else float(v)
 
-    def str(self, name: str, default: str = "") -> str:
+    def s(self, name: str, default: str = "") -> str:
         v = self._get(name, "s")
         return default if v is None else bytes(v).decode("utf-8", "replace")
 
@@ -151,7 +151,7 @@ class OnnxNode:
         return self.e.const(value, like.dtype)
 
     def axis(self, default: int, rank: int, name: str = "axis") -> int:
-        axis = self.int(name, default)
+        axis = self.i(name, default)
         if not -rank <= axis < rank:
             raise Unsupported(f"{name} {axis} is outside rank {rank}")
         return axis % rank

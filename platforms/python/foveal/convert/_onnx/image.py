@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ def _padding(
     """[begin..., end...] per spatial dimension."""
     spatial = len(kernel)
     pads = n.ints("pads") or [0] * (2 * spatial)
-    mode = n.str("auto_pad", "NOTSET")
+    mode = n.s("auto_pad", "NOTSET")
     if mode == "NOTSET":
         if len(pads) != 2 * spatial:
             raise Unsupported(f"attribute pads={pads} for {spatial} spatial dimensions")
@@ -55,10 +56,10 @@ class _As2d:
         self.one = spatial == 1
 
     def up(self, v: Value) -> Value:
-        return self.n.e.op("unsqueeze", v, axes=[2]) if self.one else v  # type: ignore[no-any-return]
+        return self.n.e.op("unsqueeze", v, axes=[2]) if self.one else v
 
     def down(self, v: Value) -> Value:
-        return self.n.e.op("squeeze", v, axes=[2]) if self.one else v  # type: ignore[no-any-return]
+        return self.n.e.op("squeeze", v, axes=[2]) if self.one else v
 
     def pair(self, values: list[int], default: int = 1) -> list[int]:
         return [default, *values] if self.one else values
@@ -86,7 +87,7 @@ def _conv(n: OnnxNode) -> Value:
         stride=to.pair(stride),
         pad=to.pads(pads),
         dilation=to.pair(dilation),
-        group=n.int("group", 1),
+        group=n.i("group", 1),
     )
     return to.down(y)
 
@@ -101,7 +102,7 @@ def _conv_transpose(n: OnnxNode) -> Value:
     stride, dilation = _list(n, "strides", spatial), _list(n, "dilations", spatial)
     extra = _list(n, "output_padding", spatial, 0)
     reach = [(k - 1) * d + 1 for k, d in zip(w.dims[2:], dilation, strict=True)]
-    mode = n.str("auto_pad", "NOTSET")
+    mode = n.s("auto_pad", "NOTSET")
     shape = n.ints("output_shape")
     pads = n.ints("pads") or [0] * (2 * spatial)
     if shape is not None or mode in ("SAME_UPPER", "SAME_LOWER"):
@@ -140,7 +141,7 @@ def _conv_transpose(n: OnnxNode) -> Value:
         stride=to.pair(stride),
         pad=to.pads(pads),
         dilation=to.pair(dilation),
-        group=n.int("group", 1),
+        group=n.i("group", 1),
         output_pad=to.pair(extra, 0),
     )
     return to.down(y)
@@ -164,8 +165,8 @@ def _pool(n: OnnxNode) -> Value:
         stride=to.pair(stride),
         pad=to.pads(pads),
         dilation=to.pair(dilation),
-        ceil=n.int("ceil_mode"),
-        count_pad=n.int("count_include_pad"),
+        ceil=n.i("ceil_mode"),
+        count_pad=n.i("count_include_pad"),
     )
     return to.down(y)
 
@@ -185,12 +186,12 @@ def _matmul(n: OnnxNode) -> Value:
 @op("Gemm")
 def _gemm(n: OnnxNode) -> Value:
     a, b, c = n.x(0), n.x(1), n.opt(2)
-    alpha, beta = n.float("alpha", 1.0), n.float("beta", 1.0)
+    alpha, beta = n.f("alpha", 1.0), n.f("beta", 1.0)
     if alpha != 1.0:
         b = n.e.op("mul", b, n.scalar(alpha, b))
     if c is not None and beta != 1.0:
         c = n.e.op("mul", c, n.scalar(beta, c))
-    return n.e.op("matmul", a, b, c, transpose_a=n.int("transA"), transpose_b=n.int("transB"))
+    return n.e.op("matmul", a, b, c, transpose_a=n.i("transA"), transpose_b=n.i("transB"))
 
 
 # ---- resize ------------------------------------------------------------------------------
@@ -201,7 +202,7 @@ _ROUNDING = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 
 @op("Upsample")
 def _upsample(n: OnnxNode) -> Value:
-    mode = n.require("mode", n.str("mode", "nearest"), ("nearest", "linear", "bilinear"))
+    mode = n.require("mode", n.s("mode", "nearest"), ("nearest", "linear", "bilinear"))
     if n.opset < 9:
         scales = n.floats("scales") or []
     else:
@@ -211,16 +212,16 @@ def _upsample(n: OnnxNode) -> Value:
 
 @op("Resize")
 def _resize(n: OnnxNode) -> Value:
-    mode = n.require("mode", n.str("mode", "nearest"), ("nearest", "linear"))
+    mode = n.require("mode", n.s("mode", "nearest"), ("nearest", "linear"))
     if n.opset < 11:
         scales = [float(s) for s in n.array(1, "scales").reshape(-1)]
         return _resize_to(n, scales, None, mode, "asymmetric", "floor")
-    grid = n.str("coordinate_transformation_mode", "half_pixel")
+    grid = n.s("coordinate_transformation_mode", "half_pixel")
     n.require("coordinate_transformation_mode", grid, _GRIDS)
-    rounding = n.str("nearest_mode", "round_prefer_floor")
+    rounding = n.s("nearest_mode", "round_prefer_floor")
     n.require("nearest_mode", rounding, _ROUNDING)
-    n.require("antialias", n.int("antialias"), (0,))
-    policy = n.str("keep_aspect_ratio_policy", "stretch")
+    n.require("antialias", n.i("antialias"), (0,))
+    policy = n.s("keep_aspect_ratio_policy", "stretch")
     n.require("keep_aspect_ratio_policy", policy, ("stretch",))
     n.ignore("cubic_coeff_a", "extrapolation_value", "exclude_outside", 1)  # 1: region of a crop
     given = n.opt(2)
@@ -285,7 +286,7 @@ def _resize_to(
     ):
         raise Unsupported(f"sizes {sizes}: only the last two dimensions can be resized")
     to = _As2d(n, spatial)
-    attrs = {"mode": "nearest" if mode == "nearest" else "bilinear", "grid": grid}
+    attrs: dict[str, Any] = {"mode": "nearest" if mode == "nearest" else "bilinear", "grid": grid}
     if mode == "nearest":
         attrs["rounding"] = rounding
     if sizes is None:
@@ -298,11 +299,11 @@ def _resize_to(
 
 @op("DepthToSpace")
 def _depth_to_space(n: OnnxNode) -> Value:
-    mode = n.require("mode", n.str("mode", "DCR"), ("DCR", "CRD"))
-    return n.e.op("depth_to_space", n.x(), block=n.int("blocksize"), mode=mode.lower())
+    mode = n.require("mode", n.s("mode", "DCR"), ("DCR", "CRD"))
+    return n.e.op("depth_to_space", n.x(), block=n.i("blocksize"), mode=mode.lower())
 
 
 @op("SpaceToDepth")
 def _space_to_depth(n: OnnxNode) -> Value:
-    n.require("mode", n.str("mode", "DCR"), ("DCR",))
-    return n.e.op("space_to_depth", n.x(), block=n.int("blocksize"))
+    n.require("mode", n.s("mode", "DCR"), ("DCR",))
+    return n.e.op("space_to_depth", n.x(), block=n.i("blocksize"))

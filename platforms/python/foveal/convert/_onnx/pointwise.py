@@ -28,7 +28,7 @@ _BINARY = {
 
 def _plain(name: str, arity: int) -> Any:
     def mapping(n: OnnxNode) -> Value:
-        return n.e.op(name, *(n.x(i) for i in range(arity)))  # type: ignore[no-any-return]
+        return n.e.op(name, *(n.x(i) for i in range(arity)))
 
     return mapping
 
@@ -66,7 +66,7 @@ def _pow(n: OnnxNode) -> Value:
 @op("Mod")
 def _mod(n: OnnxNode) -> Value:
     a, b = n.x(0), n.x(1)
-    if not n.int("fmod"):
+    if not n.i("fmod"):
         return n.e.op("mod", a, b)
     # C's fmod: the result has the sign of a.
     if not a.dtype.startswith("float"):
@@ -92,8 +92,8 @@ def _variadic(n: OnnxNode) -> Value:
 def _clip(n: OnnxNode) -> Value:
     x = n.x()
     if n.opset < 11:
-        low: float | None = n.float("min", -math.inf)
-        high: float | None = n.float("max", math.inf)
+        low: float | None = n.f("min", -math.inf)
+        high: float | None = n.f("max", math.inf)
     else:
         bounds = [n.opt(1), n.opt(2)]
         if any(b is not None and b.data is None for b in bounds) or not x.dtype.startswith("float"):
@@ -102,7 +102,7 @@ def _clip(n: OnnxNode) -> Value:
                     x = n.e.op(name, x, bound)
             return x
         low, high = (None if b is None else _item(b.data) for b in bounds)
-    attrs = {}
+    attrs: dict[str, Any] = {}
     if low is not None and low > -math.inf:
         attrs["min"] = low
     if high is not None and high < math.inf:
@@ -118,24 +118,24 @@ def _item(a: np.ndarray | None) -> float:
 
 @op("LeakyRelu")
 def _leaky(n: OnnxNode) -> Value:
-    return n.e.op("leaky_relu", n.x(), alpha=n.float("alpha", 0.01))
+    return n.e.op("leaky_relu", n.x(), alpha=n.f("alpha", 0.01))
 
 
 @op("Elu")
 def _elu(n: OnnxNode) -> Value:
-    return n.e.op("elu", n.x(), alpha=n.float("alpha", 1.0))
+    return n.e.op("elu", n.x(), alpha=n.f("alpha", 1.0))
 
 
 @op("Selu")
 def _selu(n: OnnxNode) -> Value:
-    y = n.e.op("elu", n.x(), alpha=n.float("alpha", 1.6732632423543772))
-    return n.e.op("mul", y, n.scalar(n.float("gamma", 1.0507009873554805), y))
+    y = n.e.op("elu", n.x(), alpha=n.f("alpha", 1.6732632423543772))
+    return n.e.op("mul", y, n.scalar(n.f("gamma", 1.0507009873554805), y))
 
 
 @op("Celu")
 def _celu(n: OnnxNode) -> Value:
     # max(0, x) + min(0, a * (exp(x / a) - 1)) = a * elu(x / a) for a > 0
-    a = n.float("alpha", 1.0)
+    a = n.f("alpha", 1.0)
     if a <= 0:
         raise Unsupported(f"attribute alpha={a}")
     y = n.e.op("elu", n.e.op("mul", n.x(), n.scalar(1 / a, n.x())), alpha=1.0)
@@ -145,19 +145,19 @@ def _celu(n: OnnxNode) -> Value:
 @op("ThresholdedRelu")
 def _thresholded(n: OnnxNode) -> Value:
     x = n.x()
-    keep = n.e.op("greater", x, n.scalar(n.float("alpha", 1.0), x))
+    keep = n.e.op("greater", x, n.scalar(n.f("alpha", 1.0), x))
     return n.e.op("where", keep, x, n.scalar(0, x))
 
 
 @op("HardSigmoid")
 def _hardsigmoid(n: OnnxNode) -> Value:
-    alpha, beta = n.float("alpha", 0.2), n.float("beta", 0.5)
+    alpha, beta = n.f("alpha", 0.2), n.f("beta", 0.5)
     return n.e.op("hardsigmoid", n.x(), alpha=alpha, beta=beta)
 
 
 @op("Gelu")
 def _gelu(n: OnnxNode) -> Value:
-    mode = n.require("approximate", n.str("approximate", "none"), ("none", "tanh"))
+    mode = n.require("approximate", n.s("approximate", "none"), ("none", "tanh"))
     return n.e.op("gelu" if mode == "none" else "gelu_tanh", n.x())
 
 
@@ -174,7 +174,7 @@ def _where(n: OnnxNode) -> Value:
 @op("Cast", "CastLike")
 def _cast(n: OnnxNode) -> Value:
     n.ignore("saturate", "round_mode")
-    dtype = n.x(1).dtype if n.type == "CastLike" else dtype_name(n.int("to"))
+    dtype = n.x(1).dtype if n.type == "CastLike" else dtype_name(n.i("to"))
     return n.x() if n.x().dtype == dtype else n.e.op("cast", n.x(), dtype=dtype)
 
 
@@ -212,8 +212,8 @@ _REDUCE = {
 def _reduce(n: OnnxNode) -> Value:
     x = n.x()
     axes = n.ints_from("axes", 1, 13 if n.type == "ReduceSum" else 18)
-    keep = n.int("keepdims", 1)
-    if not axes and n.int("noop_with_empty_axes"):
+    keep = n.i("keepdims", 1)
+    if not axes and n.i("noop_with_empty_axes"):
         if n.type in ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"):
             return x
         raise Unsupported("noop_with_empty_axes=1 without axes")
@@ -228,8 +228,8 @@ def _arg(n: OnnxNode) -> Value:
         n.type.lower(),
         n.x(),
         axis=axis,
-        keepdims=n.int("keepdims", 1),
-        select_last=n.int("select_last_index"),
+        keepdims=n.i("keepdims", 1),
+        select_last=n.i("select_last_index"),
     )
 
 
@@ -239,31 +239,31 @@ def _arg(n: OnnxNode) -> Value:
 @op("BatchNormalization")
 def _batch_norm(n: OnnxNode) -> Value:
     n.ignore("momentum")
-    n.require("training_mode", n.int("training_mode"), (0,))
-    n.require("spatial", n.int("spatial", 1), (1,))
+    n.require("training_mode", n.i("training_mode"), (0,))
+    n.require("spatial", n.i("spatial", 1), (1,))
     n.only_first_output()
     values = [n.x(i) for i in range(5)]
-    return n.e.op("batch_norm", *values, epsilon=n.float("epsilon", 1e-5))
+    return n.e.op("batch_norm", *values, epsilon=n.f("epsilon", 1e-5))
 
 
 @op("InstanceNormalization")
 def _instance_norm(n: OnnxNode) -> Value:
-    return n.e.op("instance_norm", n.x(0), n.x(1), n.x(2), epsilon=n.float("epsilon", 1e-5))
+    return n.e.op("instance_norm", n.x(0), n.x(1), n.x(2), epsilon=n.f("epsilon", 1e-5))
 
 
 @op("LayerNormalization")
 def _layer_norm(n: OnnxNode) -> Value:
-    n.require("stash_type", n.int("stash_type", 1), (1,))
+    n.require("stash_type", n.i("stash_type", 1), (1,))
     n.only_first_output()
     axis = n.axis(-1, n.x().rank)
-    eps = n.float("epsilon", 1e-5)
+    eps = n.f("epsilon", 1e-5)
     return n.e.op("layer_norm", n.x(), n.opt(1), n.opt(2), axis=axis, epsilon=eps)
 
 
 @op("LpNormalization")
 def _lp_norm(n: OnnxNode) -> Value:
     x = n.x()
-    p, axis = n.require("p", n.int("p", 2), (1, 2)), n.axis(-1, x.rank)
+    p, axis = n.require("p", n.i("p", 2), (1, 2)), n.axis(-1, x.rank)
     length = n.e.op(f"reduce_l{p}", x, axes=[axis], keepdims=1)
     # A vector of zeros stays zeros.
     return n.e.op("div", x, n.e.op("max", length, n.scalar(float(np.finfo(x.dtype).tiny), x)))

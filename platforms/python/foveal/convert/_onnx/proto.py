@@ -173,4 +173,5 @@ def _external(t: Message, folder: Path | None, name: str, size: int) -> bytes:
         )
     with path.open("rb") as f:
         f.seek(offset)
-        return f.read(length)
+        data: bytes = f.read(length)
+    return data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -22,12 +23,12 @@ def _concat(n: OnnxNode) -> Value:
 
 
 @op("Split")
-def _split(n: OnnxNode) -> Value | list[Value]:
+def _split(n: OnnxNode) -> Any:
     x = n.x()
     axis = n.axis(0, x.rank)
     count = len(n.outputs)
     sizes = n.ints_from("split", 1, 13)
-    parts = n.int("num_outputs", count)
+    parts = n.i("num_outputs", count)
     if sizes is None:
         total = x.dims[axis]
         if total < 0:
@@ -59,9 +60,9 @@ def _slice(n: OnnxNode) -> Value:
 @op("Pad")
 def _pad(n: OnnxNode) -> Value:
     x = n.x()
-    mode = n.require("mode", n.str("mode", "constant"), ("constant", "edge", "reflect"))
+    mode = n.require("mode", n.s("mode", "constant"), ("constant", "edge", "reflect"))
     if n.opset < 11:
-        pads, value = n.ints("pads") or [], n.float("value")
+        pads, value = n.ints("pads") or [], n.f("value")
     else:
         pads = n.ints_at(1, "pads")
         fill = n.opt(2)
@@ -87,7 +88,7 @@ def _transpose(n: OnnxNode) -> Value:
 def _reshape(n: OnnxNode) -> Value:
     x = n.x()
     wanted = n.e.symbols(n.opt(1), "shape")
-    if n.int("allowzero") and 0 in wanted:
+    if n.i("allowzero") and 0 in wanted:
         raise Unsupported("allowzero=1 with a dimension of 0")
     shape: list[int] = []
     for i, d in enumerate(wanted):
@@ -103,7 +104,7 @@ def _reshape(n: OnnxNode) -> Value:
 
 @op("Flatten")
 def _flatten(n: OnnxNode) -> Value:
-    return n.e.op("flatten", n.x(), axis=n.int("axis", 1))
+    return n.e.op("flatten", n.x(), axis=n.i("axis", 1))
 
 
 @op("Squeeze")
@@ -132,7 +133,7 @@ def _expand(n: OnnxNode) -> Value:
     for i, d in enumerate(wanted):
         axis = i - (len(wanted) - x.rank)
         # 1 keeps the input's own dimension.
-        own = not isinstance(d, int) and 0 <= axis and d.is_axis(x, axis)
+        own = not isinstance(d, int) and axis >= 0 and d.is_axis(x, axis)
         if not isinstance(d, int) and not own:
             raise Unsupported("its shape is only known when the model runs", SIZE_HINT)
         shape.append(1 if not isinstance(d, int) else d)
@@ -157,9 +158,9 @@ def _gather(n: OnnxNode) -> Value:
 def _constant(n: OnnxNode) -> Value:
     array = n.tensor("value")
     if array is None and n.has("value_float"):
-        array = np.array(n.float("value_float"), np.float32)
+        array = np.array(n.f("value_float"), np.float32)
     if array is None and n.has("value_int"):
-        array = np.array(n.int("value_int"), np.int64)
+        array = np.array(n.i("value_int"), np.int64)
     if array is None and n.has("value_floats"):
         array = np.array(n.floats("value_floats"), np.float32)
     if array is None and n.has("value_ints"):
@@ -182,7 +183,7 @@ def _constant_of_shape(n: OnnxNode) -> Value:
 @op("Shape")
 def _shape(n: OnnxNode) -> Value:
     x = n.x()
-    begin, end = n.int("start"), n.int("end", _INT64_MAX)
+    begin, end = n.i("start"), n.i("end", _INT64_MAX)
     return n.e.sizes(x, range(x.rank)[begin:end])
 
 

@@ -59,17 +59,17 @@ class TfliteNode:
 
     # ---- options -------------------------------------------------------------------------
 
-    def int(self, field: int, default: int = 0) -> int:
-        return self.options.int(field, default) if self.options else default
+    def i32(self, field: int, default: int = 0) -> int:
+        return self.options.i32(field, default) if self.options else default
 
-    def byte(self, field: int, default: int = 0) -> int:
-        return self.options.byte(field, default) if self.options else default
+    def i8(self, field: int, default: int = 0) -> int:
+        return self.options.i8(field, default) if self.options else default
 
     def flag(self, field: int) -> bool:
         return self.options.flag(field) if self.options else False
 
-    def float(self, field: int, default: float = 0.0) -> float:
-        return self.options.float(field, default) if self.options else default
+    def f32(self, field: int, default: float = 0.0) -> float:
+        return self.options.f32(field, default) if self.options else default
 
     def ints(self, field: int) -> list[int]:
         return self.options.array(field, "i4").tolist() if self.options else []
@@ -79,10 +79,10 @@ class TfliteNode:
     def nchw(self, v: Value) -> Value:
         if v.rank != 4:
             raise Unsupported(f"an input of rank {v.rank}, expected 4")
-        return self.e.op("transpose", v, perm=NHWC_TO_NCHW)  # type: ignore[no-any-return]
+        return self.e.op("transpose", v, perm=NHWC_TO_NCHW)
 
     def nhwc(self, v: Value) -> Value:
-        return self.e.op("transpose", v, perm=NCHW_TO_NHWC)  # type: ignore[no-any-return]
+        return self.e.op("transpose", v, perm=NCHW_TO_NHWC)
 
     def axis(self, axis: int, rank: int) -> int:
         if not -rank <= axis < rank:
@@ -91,14 +91,14 @@ class TfliteNode:
 
     def activate(self, v: Value, field: int) -> Value:
         """Applies the fused activation in option `field`."""
-        kind = self.byte(field)
+        kind = self.i8(field)
         if kind == 0:
             return v
         if kind == 1:
-            return self.e.op("relu", v)  # type: ignore[no-any-return]
+            return self.e.op("relu", v)
         if kind in (2, 3):
             low, high = ((-1.0, 1.0), (0.0, 6.0))[kind - 2]
-            return self.e.op("clip", v, min=low, max=high)  # type: ignore[no-any-return]
+            return self.e.op("clip", v, min=low, max=high)
         if kind == 4:
-            return self.e.op("tanh", v)  # type: ignore[no-any-return]
+            return self.e.op("tanh", v)
         raise Unsupported(f"fused activation number {kind}")

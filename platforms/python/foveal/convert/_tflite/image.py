@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from foveal.convert._tflite.context import TfliteNode, op
@@ -12,7 +14,7 @@ from foveal.graph import Value
 def _pad(n: TfliteNode, x: Value, field: int, kernel: list[int], stride: list[int],
          dilation: list[int]) -> list[int]:  # fmt: skip
     """[top, left, bottom, right] for SAME (0) or VALID (1) padding of an NHWC input."""
-    mode = n.byte(field)
+    mode = n.i8(field)
     if mode == 1:
         return [0, 0, 0, 0]
     if mode != 0:
@@ -32,8 +34,8 @@ def _positive(values: list[int], what: str) -> list[int]:
 @op("CONV_2D")
 def _conv(n: TfliteNode) -> Value:
     x, w = n.x(0), n.x(1)
-    stride = _positive([n.int(2), n.int(1)], "stride")
-    dilation = _positive([n.int(5, 1), n.int(4, 1)], "dilation")
+    stride = _positive([n.i32(2), n.i32(1)], "stride")
+    dilation = _positive([n.i32(5, 1), n.i32(4, 1)], "dilation")
     if w.rank != 4 or x.rank != 4 or not w.is_static or w.dims[3] == 0 or x.dims[3] % w.dims[3]:
         raise Unsupported(f"an input of shape {x.dims} with weights of shape {w.dims}")
     pad = _pad(n, x, 0, w.dims[1:3], stride, dilation)
@@ -48,8 +50,8 @@ def _conv(n: TfliteNode) -> Value:
 @op("DEPTHWISE_CONV_2D")
 def _depthwise(n: TfliteNode) -> Value:
     x, w = n.x(0), n.x(1)
-    stride = _positive([n.int(2), n.int(1)], "stride")
-    dilation = _positive([n.int(6, 1), n.int(5, 1)], "dilation")
+    stride = _positive([n.i32(2), n.i32(1)], "stride")
+    dilation = _positive([n.i32(6, 1), n.i32(5, 1)], "dilation")
     if w.rank != 4 or x.rank != 4 or w.dims[0] != 1:
         raise Unsupported(f"an input of shape {x.dims} with weights of shape {w.dims}")
     pad = _pad(n, x, 0, w.dims[1:3], stride, dilation)
@@ -64,7 +66,7 @@ def _depthwise(n: TfliteNode) -> Value:
 @op("TRANSPOSE_CONV")
 def _transpose_conv(n: TfliteNode) -> Value:
     size, w, x = n.ints_at(0, "output shape"), n.x(1), n.x(2)
-    stride = _positive([n.int(2), n.int(1)], "stride")
+    stride = _positive([n.i32(2), n.i32(1)], "stride")
     if len(size) != 4 or w.rank != 4 or x.rank != 4 or not x.is_static:
         raise Unsupported(f"an output of shape {size} from an input of shape {x.dims}")
     begin, end, extra = [], [], []
@@ -74,7 +76,7 @@ def _transpose_conv(n: TfliteNode) -> Value:
         begin.append(total // 2)
         end.append(total - total // 2)
         extra.append(size[1 + i] - (full - total))
-    if n.byte(0) == 1 and any(begin + end):
+    if n.i8(0) == 1 and any(begin + end):
         raise Unsupported(f"VALID padding with an output of shape {size}")
     weight = n.e.op("transpose", w, perm=[3, 0, 1, 2])  # [O, kh, kw, I] -> [I, O, kh, kw]
     y = n.e.op(
@@ -87,8 +89,8 @@ def _transpose_conv(n: TfliteNode) -> Value:
 @op("MAX_POOL_2D", "AVERAGE_POOL_2D")
 def _pool(n: TfliteNode) -> Value:
     x = n.x()
-    stride = _positive([n.int(2), n.int(1)], "stride")
-    kernel = _positive([n.int(4), n.int(3)], "window")
+    stride = _positive([n.i32(2), n.i32(1)], "stride")
+    kernel = _positive([n.i32(4), n.i32(3)], "window")
     if x.rank != 4:
         raise Unsupported(f"an input of rank {x.rank}, expected 4")
     y = n.e.op(
@@ -109,7 +111,7 @@ def _resize(n: TfliteNode) -> Value:
     first = 2 if bilinear else 0  # option fields 0 and 1 of the former are deprecated
     corners, half = n.flag(first), n.flag(first + 1)
     grid = "align_corners" if corners else "half_pixel" if half else "asymmetric"
-    attrs = {"mode": "bilinear" if bilinear else "nearest", "grid": grid}
+    attrs: dict[str, Any] = {"mode": "bilinear" if bilinear else "nearest", "grid": grid}
     if not bilinear:
         attrs["rounding"] = "floor" if grid == "asymmetric" else "round_prefer_ceil"
     return n.nhwc(n.e.op("resize", n.nchw(n.x()), size=size, **attrs))
@@ -117,12 +119,12 @@ def _resize(n: TfliteNode) -> Value:
 
 @op("DEPTH_TO_SPACE")
 def _depth_to_space(n: TfliteNode) -> Value:
-    return n.nhwc(n.e.op("depth_to_space", n.nchw(n.x()), block=n.int(0), mode="dcr"))
+    return n.nhwc(n.e.op("depth_to_space", n.nchw(n.x()), block=n.i32(0), mode="dcr"))
 
 
 @op("SPACE_TO_DEPTH")
 def _space_to_depth(n: TfliteNode) -> Value:
-    return n.nhwc(n.e.op("space_to_depth", n.nchw(n.x()), block=n.int(0)))
+    return n.nhwc(n.e.op("space_to_depth", n.nchw(n.x()), block=n.i32(0)))
 
 
 @op("SPACE_TO_BATCH_ND")
@@ -161,7 +163,7 @@ def _block(n: TfliteNode) -> list[int]:
 @op("FULLY_CONNECTED")
 def _fully_connected(n: TfliteNode) -> Value:
     x, w = n.x(0), n.x(1)
-    if n.byte(1) != 0:
+    if n.i8(1) != 0:
         raise Unsupported("shuffled weights")
     if w.rank != 2 or not w.is_static:
         raise Unsupported(f"weights of shape {w.dims}")

@@ -64,7 +64,7 @@ def _clip(n: TfliteNode) -> Value:
 
 @op("LEAKY_RELU")
 def _leaky(n: TfliteNode) -> Value:
-    return n.e.op("leaky_relu", n.x(), alpha=n.float(0))
+    return n.e.op("leaky_relu", n.x(), alpha=n.f32(0))
 
 
 @op("ELU")
@@ -84,7 +84,7 @@ def _gelu(n: TfliteNode) -> Value:
 
 @op("SOFTMAX")
 def _softmax(n: TfliteNode) -> Value:
-    x, beta = n.x(), n.float(0, 1.0)
+    x, beta = n.x(), n.f32(0, 1.0)
     if beta != 1.0:
         x = n.e.op("mul", x, n.e.const(beta, x.dtype))
     return n.e.op("softmax", x, axis=x.rank - 1)

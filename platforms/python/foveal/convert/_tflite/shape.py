@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ def _reshape(n: TfliteNode) -> Value:
 @op("CONCATENATION")
 def _concat(n: TfliteNode) -> Value:
     values = [n.x(i) for i in range(len(n.inputs))]
-    y = n.e.op("concat", *values, axis=n.axis(n.int(0), values[0].rank))
+    y = n.e.op("concat", *values, axis=n.axis(n.i32(0), values[0].rank))
     return n.activate(y, 1)
 
 
@@ -39,7 +40,7 @@ def _pad(n: TfliteNode) -> Value:
 
 @op("MIRROR_PAD")
 def _mirror_pad(n: TfliteNode) -> Value:
-    if n.byte(0) != 0:
+    if n.i8(0) != 0:
         raise Unsupported("SYMMETRIC mode")
     pads = n.array(1, "paddings")
     return n.e.op("pad", n.x(), pads=pads.T.reshape(-1), mode="reflect")
@@ -64,7 +65,7 @@ def _slice(n: TfliteNode) -> Value:
 def _strided_slice(n: TfliteNode) -> Value:
     x = n.x()
     begin, end, step = (n.ints_at(i + 1, w) for i, w in enumerate(("begin", "end", "strides")))
-    begin_mask, end_mask, ellipsis, new_axis, shrink = (n.int(i) for i in range(5))
+    begin_mask, end_mask, ellipsis, new_axis, shrink = (n.i32(i) for i in range(5))
     if ellipsis or new_axis or n.flag(5):
         raise Unsupported("ellipsis, new-axis or offset form")
     count = len(begin)
@@ -94,7 +95,7 @@ def _reverse(n: TfliteNode) -> Value:
 
 
 @op("SPLIT", "SPLIT_V")
-def _split(n: TfliteNode) -> Value | list[Value]:
+def _split(n: TfliteNode) -> Any:
     x = n.x(1 if n.type == "SPLIT" else 0)
     which = n.array(0 if n.type == "SPLIT" else 2, "axis")
     axis = n.axis(int(which.reshape(-1)[0]), x.rank)
@@ -109,7 +110,7 @@ def _split(n: TfliteNode) -> Value | list[Value]:
 
 @op("PACK")
 def _pack(n: TfliteNode) -> Value:
-    axis = n.axis(n.int(1), n.x().rank + 1)
+    axis = n.axis(n.i32(1), n.x().rank + 1)
     values = [n.e.op("unsqueeze", n.x(i), axes=[axis]) for i in range(len(n.inputs))]
     return n.e.op("concat", *values, axis=axis)
 
@@ -117,7 +118,7 @@ def _pack(n: TfliteNode) -> Value:
 @op("UNPACK")
 def _unpack(n: TfliteNode) -> list[Value]:
     x, count = n.x(), len(n.outputs)
-    axis = n.axis(n.int(1), x.rank)
+    axis = n.axis(n.i32(1), x.rank)
     parts = n.e.op("split", x, outputs=count, axis=axis, sizes=[1] * count)
     if count == 1:
         parts = [parts]
@@ -149,9 +150,9 @@ def _broadcast_to(n: TfliteNode) -> Value:
 
 @op("GATHER")
 def _gather(n: TfliteNode) -> Value:
-    if n.int(1):
-        raise Unsupported(f"batch_dims={n.int(1)}")
-    return n.e.op("gather", n.x(0), n.x(1), axis=n.axis(n.int(0), n.x().rank))
+    if n.i32(1):
+        raise Unsupported(f"batch_dims={n.i32(1)}")
+    return n.e.op("gather", n.x(0), n.x(1), axis=n.axis(n.i32(0), n.x().rank))
 
 
 # ---- values known while importing ------------------------------------------------------------

@@ -18,7 +18,7 @@ from foveal.optimize._fold import FOLD_LIMIT
 
 
 def _indices(meta: Table, kind: int, field: int, name: str) -> np.ndarray:
-    dtype = INDEX_VECTORS.get(meta.byte(kind))
+    dtype = INDEX_VECTORS.get(meta.i8(kind))
     vector = meta.table(field)
     if dtype is None or vector is None:
         raise ModelError(f"sparse tensor '{name}' lacks its segments or indices")
@@ -37,13 +37,11 @@ def densify(name: str, shape: list[int], values: np.ndarray, sparsity: Table) ->
         raise ModelError(f"sparse tensor '{name}' of shape {shape} is too large")
     if sorted(order) != list(range(total)) or len(metas) != total:
         raise bad
-    if sorted(order[rank:]) != list(range(rank, total)) or any(
-        not 0 <= b < rank for b in blocks
-    ):
+    if sorted(order[rank:]) != list(range(rank, total)) or any(not 0 <= b < rank for b in blocks):
         raise bad
     sizes = list(shape)
     for i, original in enumerate(blocks):
-        block = metas[order.index(rank + i)].int(DimMetadata.DENSE_SIZE)
+        block = metas[order.index(rank + i)].i32(DimMetadata.DENSE_SIZE)
         if block <= 0 or sizes[original] % block:
             raise bad
         sizes[original] //= block
@@ -52,9 +50,9 @@ def densify(name: str, shape: list[int], values: np.ndarray, sparsity: Table) ->
     position = np.zeros(1, np.int64)  # of each path through the levels so far
     coords: dict[int, np.ndarray] = {}
     for dim, meta in zip(order, metas, strict=True):
-        if meta.byte(DimMetadata.FORMAT) == 0:
+        if meta.i8(DimMetadata.FORMAT) == 0:
             n = sizes[dim]
-            if meta.int(DimMetadata.DENSE_SIZE) != n or position.size * n > FOLD_LIMIT:
+            if meta.i32(DimMetadata.DENSE_SIZE) != n or position.size * n > FOLD_LIMIT:
                 raise bad
             take = np.repeat(np.arange(position.size), n)
             own = np.tile(np.arange(n), position.size)
