@@ -6,45 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
-SOURCES = Path(__file__).parent / "src"
-STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
-
-Mini = Callable[..., Path]
-Script = Callable[..., subprocess.CompletedProcess[str]]
-
-# What every script may use: a model of one relu, and a check that it still runs on the CPU.
-PRELUDE = """
-import gc, json, sys, warnings
-import numpy as np
-import foveal as fv
-from foveal import _core, plugins
-
-X = np.linspace(-2, 2, 60, dtype=np.float32).reshape(1, 3, 4, 5)
-
-def model(*ops, shape=(1, 3, 4, 5)):
-    g = _core.GraphBuilder()
-    x = v = g.add_value("x", "float32", list(shape), [])
-    for i, op in enumerate(ops):
-        y = g.add_value(f"y{i}" if i + 1 < len(ops) else "y", "float32", list(shape), [])
-        g.add_node(op, f"{op}{i}", [v], [y], {})
-        v = y
-    g.set_io([x], [v])
-    return g.model()
-
-def relu_on(device, n=1):
-    session = fv.Session(model(*["relu"] * n), device=device)
-    assert np.array_equal(session.run({"x": X})["y"], np.maximum(X, 0))
-    return session
-
-def entry(name):
-    return next(p for p in plugins.listing() if name in (p["name"], p["path"]))
-"""
+from plugin_builds import PRELUDE, ROOT, SOURCES, STRICT, Mini, Script, build_with_cmake, tool
 
 
 @pytest.fixture
@@ -70,12 +35,20 @@ def mini(tmp_path: Path) -> Mini:
 
 @pytest.fixture
 def script() -> Script:
-    """script(code, *plugin_path, **env): runs `code` behind the prelude; fails if it fails."""
+    """script(code, *plugin_path, site=None): runs `code` behind the prelude; fails if it fails.
 
-    def run(code: str, *plugin_path: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    `site`: a folder of further Python packages.
+    """
+
+    def run(code: str, *plugin_path: Path, site: Path | None = None) -> subprocess.CompletedProcess[str]:
+        given = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
         done = subprocess.run(
             [sys.executable, "-c", PRELUDE + code],
-            env={**os.environ, "FOVEAL_PLUGIN_PATH": os.pathsep.join(map(str, plugin_path)), **env},
+            env={
+                **os.environ,
+                "FOVEAL_PLUGIN_PATH": os.pathsep.join(map(str, plugin_path)),
+                "PYTHONPATH": os.pathsep.join([str(site), *given] if site else given),
+            },
             capture_output=True,
             text=True,
             check=False,
@@ -85,21 +58,6 @@ def script() -> Script:
         return done
 
     return run
-
-
-def tool(name: str) -> str | None:
-    """A program of this environment, whether or not it is activated, or of the system."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    return shutil.which(name, path=path)
-
-
-def build_with_cmake(cmake: str, source: Path, build: Path) -> Path:
-    """The library of a plugin's folder."""
-    configure = [cmake, "-S", str(source), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release"]
-    for command in (configure, [cmake, "--build", str(build), "-j2"]):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-    return next(build.glob("foveal_plugin_*.so"))
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Mini
+from plugin_builds import Mini
 
 conformance = pytest.importorskip("foveal.conformance")
 

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Mini, Script
+from plugin_builds import ROOT, Mini, Script
 
 FALLBACK = """
 relu_on("auto"); relu_on("cpu")
@@ -100,8 +100,8 @@ def test_newest_version_wins(script: Script, mini: Mini, tmp_path: Path) -> None
     old = mini("twin", tmp_path / "old", version='"1.9.0"')
     new = mini("twin", tmp_path / "new", version='"1.10.0"')
     script(
-        f"""
-states = {{p["version"]: (p["state"], p["reason"]) for p in plugins.listing() if p["name"] == "twin"}}
+        """
+states = {p["version"]: (p["state"], p["reason"]) for p in plugins.listing() if p["name"] == "twin"}
 assert states["1.10.0"][0] == "ready"
 assert states["1.9.0"][0] == "shadowed" and states["1.9.0"][1]
 relu_on("twin")
@@ -150,13 +150,13 @@ relu_on("mynpu"); relu_on(["mynpu", "cpu"])
 chosen = fv.Session(model("relu"), device="auto").explain()
 assert "mynpu" not in json.dumps(chosen["nodes"]), "auto prefers the faster device"
 """,
-        PYTHONPATH=str(tmp_path),
+        site=tmp_path,
     )
 
 
 def test_broken_entry_point(script: Script, copied_template: Path, tmp_path: Path) -> None:
     install(tmp_path, copied_template, "foveal_plugin_gone", "gone = foveal_plugin_gone.nowhere")
-    done = script('relu_on("auto"); assert entry("entry point gone")["state"] == "failed"', PYTHONPATH=str(tmp_path))
+    done = script('relu_on("auto"); assert entry("entry point gone")["state"] == "failed"', site=tmp_path)
     assert done.stderr.count("entry point gone") == 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Mini, Script
+from plugin_builds import Mini, Script
 
 CHAINS = """
 from foveal.conformance.execute import run_case
