@@ -53,7 +53,12 @@ def test_scales_that_must_not_fold() -> None:
     conv = linear
     no_fold(lambda g, x: g.add("mul", [conv(g, x, "conv2d"), g.constant(f(6, 2, 4))]))
     no_fold(lambda g, x: g.add("mul", [conv(g, x, "conv2d"), g.constant(f(4))]))
-    no_fold(lambda g, x: g.add("div", [g.constant(f(1)), conv(g, x, "conv2d")]))
+
+    def far_from_zero(g: Graph, x: Value) -> Value:
+        bias = g.constant(np.full(6, 40, np.float32))
+        return g.add("conv2d", [x, g.constant(f(6, 4, 3, 3)), bias])
+
+    no_fold(lambda g, x: g.add("div", [g.constant(f(1)), far_from_zero(g, x)]))
     no_fold(lambda g, x: g.add("add", [conv(g, x, "conv2d"), g.constant(f(3, 6, 2, 4))]))
 
     # A result that someone else reads must stay as it is.

@@ -107,7 +107,8 @@ def _clip(n: OnnxNode) -> Value:
         attrs["min"] = low
     if high is not None and high < math.inf:
         attrs["max"] = high
-    return n.e.op("clip", x, **attrs)
+    y: Value = n.e.op("clip", x, **attrs)
+    return y
 
 
 def _item(a: np.ndarray | None) -> float:
