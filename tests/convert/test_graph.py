@@ -62,7 +62,7 @@ def test_a_refused_node_leaves_no_trace() -> None:
     with pytest.raises(FovealError):
         g.add("reshape", [x], {"shape": [5]})
     assert g.nodes == []
-    assert x.users == []
+    assert not x.users
 
 
 def test_inputs_and_constants_are_checked() -> None:

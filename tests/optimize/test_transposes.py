@@ -130,6 +130,15 @@ def test_hoisting_over_an_input_in_the_other_order() -> None:
     assert ops(check(build(SHAPE, body)))["transpose"] == 2
 
 
+def test_a_residual_stream_that_starts_at_the_input() -> None:
+    def body(g: Graph, x: Value) -> Value:
+        for _ in range(3):
+            x = g.add("add", [x, g.add("relu", [conv(g, x)])])
+        return x
+
+    assert ops(check(build(SHAPE, body)))["transpose"] == 2
+
+
 def test_other_permutations_compose() -> None:
     def body(g: Graph, x: Value) -> Value:
         y = g.add("transpose", [x], {"perm": [1, 2, 0]})

@@ -85,7 +85,7 @@ class Value:
     """A tensor in a graph: an input, a constant (`data` is set) or the result of a node.
 
     `shape` holds ints, names of symbolic dimensions, or -1 for a dimension only known when the
-    model runs. `users` has one entry per use, so a node that reads a value twice is in it twice.
+    model runs. `users` counts, per node that reads the value, how often it does.
     """
 
     __slots__ = ("data", "dtype", "graph", "name", "producer", "shape", "users")
@@ -104,7 +104,15 @@ class Value:
         self.shape: tuple[Dim, ...] = tuple(shape)
         self.data = data
         self.producer: Node | None = None
-        self.users: list[Node] = []
+        self.users: dict[Node, int] = {}
+
+    def use(self, node: Node) -> None:
+        self.users[node] = self.users.get(node, 0) + 1
+
+    def unuse(self, node: Node) -> None:
+        self.users[node] -= 1
+        if not self.users[node]:
+            del self.users[node]
 
     @property
     def dims(self) -> list[int]:
@@ -265,7 +273,7 @@ class Graph:
             node.outputs.append(out)
         for v in values:
             if v is not None:
-                v.users.append(node)
+                v.use(node)
         self.nodes.append(node)
         return node.outputs if outputs > 1 else node.outputs[0]
 
@@ -281,10 +289,10 @@ class Graph:
             node.inputs.append(None)
         old = node.inputs[index]
         if old is not None:
-            old.users.remove(node)
+            old.unuse(node)
         node.inputs[index] = value
         if value is not None:
-            value.users.append(node)
+            value.use(node)
 
     def replace_uses(self, old: Value, new: Value) -> int:
         """Everything that read `old` reads `new`. Returns how many uses changed.
@@ -295,7 +303,7 @@ class Graph:
         if old is new:
             return 0
         changed = 0
-        for node in self.users(old):
+        for node in list(old.users):
             for i, v in enumerate(node.inputs):
                 if v is old:
                     self.set_input(node, i, new)
@@ -322,14 +330,14 @@ class Graph:
         value.name = name
 
     def only_user(self, value: Value) -> Node | None:
-        """The single node that reads `value`; None if there are several or it is an output."""
+        """The one node that reads `value`; None if there are several or it is an output."""
         if len(value.users) != 1 or self.is_output(value):
             return None
-        return value.users[0]
+        return next(iter(value.users))
 
-    def users(self, value: Value) -> list[Node]:
-        """The distinct nodes that read `value`."""
-        return list(dict.fromkeys(value.users))
+    def pop(self) -> None:
+        """Deletes the node added last, which nobody reads yet."""
+        self.detach(self.nodes.pop())
 
     def remove(self, nodes: Iterable[Node]) -> None:
         """Deletes nodes whose outputs nobody reads any more."""
@@ -342,7 +350,7 @@ class Graph:
         """Makes a node that nobody reads stop reading its inputs; :meth:`prune` deletes it."""
         for v in node.inputs:
             if v is not None:
-                v.users.remove(node)
+                v.unuse(node)
         node.inputs = []
 
     def toposort(self) -> None:
@@ -404,7 +412,7 @@ class Graph:
             new = Node(node.op, node.name, ins, dict(node.attrs))
             for v in ins:
                 if v is not None:
-                    v.users.append(new)
+                    v.use(new)
             new.outputs = [of(v) for v in node.outputs]
             for v in new.outputs:
                 v.producer = new
@@ -477,7 +485,7 @@ class Graph:
             node = Node(n["op"], n["name"], ins, dict(n["attrs"]))
             for value in ins:
                 if value is not None:
-                    value.users.append(node)
+                    value.use(node)
             node.outputs = [table[i] for i in n["outputs"]]
             for value in node.outputs:
                 value.producer = node
@@ -495,7 +503,7 @@ class Graph:
         lines.append(") {")
         for n in self.nodes:
             constants = [v for v in n.inputs if v is not None and v.data is not None]
-            lines += [f"    {v!r}" for v in constants if v.users[0] is n]
+            lines += [f"    {v!r}" for v in constants if next(iter(v.users)) is n]
             lines.append(f"    {n!r}")
         lines.append("    return " + ", ".join(f"%{v.name}" for v in self.outputs))
         lines.append("}")

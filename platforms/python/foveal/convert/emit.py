@@ -13,8 +13,9 @@ from foveal.graph import Graph, Value
 from foveal.optimize._evaluate import RULES, evaluate
 from foveal.optimize._fold import FOLD_LIMIT, fold_types
 
-__all__ = ["FOLD_LIMIT", "SIZE_HINT", "Emitter", "Unsupported", "same_padding"]
+__all__ = ["FOLD_LIMIT", "MAX_OUTPUTS", "SIZE_HINT", "Emitter", "Unsupported", "same_padding"]
 
+MAX_OUTPUTS = 4096
 SIZE_HINT = "export with fixed input sizes, or give them with input_shapes (--input-shape)"
 
 
@@ -71,7 +72,7 @@ class Emitter:
             return result
         node = made[0].producer
         folded = evaluate(op, arrays, node.attr)
-        self.graph.remove([node])
+        self.graph.pop()
         if folded is None or len(folded) != outputs:
             raise Unsupported("its constants do not fit its attributes")
         values = [self.graph.constant(a, v.name) for a, v in zip(folded, made, strict=True)]
@@ -94,7 +95,7 @@ class Emitter:
         )
 
     def _symbolic(self, op: str, arrays: Any, made: list[Value], constant: bool) -> Any:
-        self.graph.remove([made[0].producer])  # type: ignore[list-item]
+        self.graph.pop()
         node = made[0].producer
         assert node is not None
         results = symbolic(op, arrays, node.attr) if constant else None

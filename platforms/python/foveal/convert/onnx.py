@@ -12,7 +12,7 @@ import numpy as np
 from foveal.convert import ConvertOptions, _onnx
 from foveal.convert._onnx import proto
 from foveal.convert._onnx.context import OPS, OnnxNode
-from foveal.convert.emit import Emitter, Unsupported
+from foveal.convert.emit import MAX_OUTPUTS, Emitter, Unsupported
 from foveal.convert.protobuf import Message, parse
 from foveal.convert.report import Report
 from foveal.errors import FovealError, ModelError
@@ -162,7 +162,10 @@ class _Importer:
 
     def _outputs(self) -> None:
         done: set[str] = set()
-        for info in self.proto.list("output"):
+        outputs = self.proto.list("output")
+        if len(outputs) > MAX_OUTPUTS:
+            raise ModelError(f"it has {len(outputs)} outputs, at most {MAX_OUTPUTS} are possible")
+        for info in outputs:
             name = info.text("name")
             value = self.values.get(name)
             if value is None:

@@ -17,7 +17,7 @@ from foveal.convert import ConvertOptions, _tflite
 from foveal.convert._tflite import schema
 from foveal.convert._tflite.context import OPS, TfliteNode
 from foveal.convert._tflite.sparse import densify
-from foveal.convert.emit import Emitter, Unsupported
+from foveal.convert.emit import MAX_OUTPUTS, Emitter, Unsupported
 from foveal.convert.flatbuffer import Buffer, Table
 from foveal.convert.report import Report
 from foveal.errors import FovealError, ModelError
@@ -65,8 +65,8 @@ class _Importer:
     def run(self) -> Graph:
         inputs = self.subgraph.array(schema.SubGraph.INPUTS, "i4").tolist()
         outputs = self.subgraph.array(schema.SubGraph.OUTPUTS, "i4").tolist()
-        if not outputs:
-            raise ModelError("this TFLite file has no outputs")
+        if not 0 < len(outputs) <= MAX_OUTPUTS:
+            raise ModelError(f"it has {len(outputs)} outputs, 1 to {MAX_OUTPUTS} are possible")
         for i in inputs:
             self._input(i)
         self.options.check_names([v.name for v in self.graph.inputs])

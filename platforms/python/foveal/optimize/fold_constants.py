@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from foveal.graph import Graph
+import numpy as np
+
+from foveal.errors import FovealError
+from foveal.graph import Graph, Node
 from foveal.optimize._evaluate import evaluate
 from foveal.optimize._fold import fold_types
 
@@ -17,9 +20,32 @@ def run(graph: Graph) -> int:
             continue
         if not any(v.users for v in node.outputs) or not fold_types(node.outputs):
             continue
-        arrays = evaluate(node.op, [None if v is None else v.data for v in node.inputs], node.attr)
+        inputs = [None if v is None else v.data for v in node.inputs]
+        arrays = evaluate(node.op, inputs, node.attr) or _run(node)
         if arrays is None:
             continue
         for value, data in zip(node.outputs, arrays, strict=True):
             changes += graph.replace_uses(value, graph.constant(data, f"{value.name}/folded")) > 0
     return changes
+
+
+def _run(node: Node) -> list[np.ndarray] | None:
+    """The node's outputs computed by a session on the CPU; None where it has no kernel."""
+    from foveal.session import Session  # late: sessions load plugins
+
+    alone = Graph(node.op)
+    feeds: dict[str, np.ndarray] = {}
+    inputs = []
+    for i, v in enumerate(node.inputs):
+        if v is not None and v.data is not None:
+            inputs.append(alone.input(f"x{i}", v.dtype, v.dims))
+            feeds[f"x{i}"] = v.data
+        else:
+            inputs.append(None)
+    made = alone.add(node.op, inputs, node.attrs, outputs=len(node.outputs), name="y")
+    alone.outputs = made if isinstance(made, list) else [made]
+    try:
+        results = Session(alone.to_model(), device="cpu", threads=1).run(feeds)
+    except FovealError:
+        return None
+    return [results[v.name] for v in alone.outputs]

@@ -134,7 +134,9 @@ def _under(graph: Graph, value: Value | None, perm: list[int]) -> Value | None:
     if t is not None and _perm(t) == perm:
         return t.input(0)
     if value.data is None:
-        return None
+        back = _inverse(perm)
+        there = (n.output for n in value.users if n.op == "transpose" and _perm(n) == back)
+        return next(there, None)
     data = value.data
     if data.size == 1 and data.ndim <= len(perm):
         return value
@@ -262,7 +264,7 @@ def _views(graph: Graph) -> None:
     for node in list(graph.nodes):
         if node.op != "transpose" or not node.inputs or not _is_view(node):
             continue
-        users = graph.users(node.output)
+        users = node.output.users
         last = not users
         beside = made_by(node.input(0), *near) is not None or all(n.op in near for n in users)
         dims = node.output.dims
