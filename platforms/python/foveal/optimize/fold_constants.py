@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from foveal.errors import FovealError
-from foveal.graph import Graph, Node
+from foveal.graph import Graph, Node, Value
 from foveal.optimize._evaluate import evaluate
 from foveal.optimize._fold import fold_types
 
@@ -35,7 +35,7 @@ def _run(node: Node) -> list[np.ndarray] | None:
 
     alone = Graph(node.op)
     feeds: dict[str, np.ndarray] = {}
-    inputs = []
+    inputs: list[Value | None] = []
     for i, v in enumerate(node.inputs):
         if v is not None and v.data is not None:
             inputs.append(alone.input(f"x{i}", v.dtype, v.dims))
