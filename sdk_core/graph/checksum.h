@@ -62,12 +62,14 @@ class Checksum {
   void mix(const unsigned char* p, size_t blocks) {
     uint64_t lane[8];
     std::memcpy(lane, lanes_, sizeof(lane));
-    for (size_t b = 0; b < blocks; ++b, p += 64)
+    for (size_t b = 0; b < blocks; ++b, p += 64) {
+#pragma GCC unroll 8  // lanes in registers even when optimising for size
       for (int i = 0; i < 8; ++i) {
         uint64_t word;
         std::memcpy(&word, p + 8 * i, 8);
         lane[i] = std::rotl((lane[i] ^ word) * kStep, 31);
       }
+    }
     std::memcpy(lanes_, lane, sizeof(lane));
   }
 

@@ -106,8 +106,7 @@ class Builder : public Decomposer {
 
 class Lowering {
  public:
-  Lowering(Graph& g, const KeepNode& keep,
-           const std::function<std::string(const Graph&, int)>& why)
+  Lowering(Graph& g, const KeepNode& keep, const std::function<std::string(const Graph&, int)>& why)
       : g_(g), keep_(keep), why_(why), prefix_(free_prefix(g)) {}
 
   Status run() {

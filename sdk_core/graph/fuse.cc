@@ -28,8 +28,7 @@ class Fuser {
       const auto next = static_cast<size_t>(users_[y][0]);
       if (gone_[next]) return;
       const int chain_input = legal_input(static_cast<int>(y), g_.nodes[next]);
-      if (chain_input < 0 ||
-          !fuses_(g_, static_cast<int>(at), static_cast<int>(next), chain_input))
+      if (chain_input < 0 || !fuses_(g_, static_cast<int>(at), static_cast<int>(next), chain_input))
         return;
       Node node = std::move(g_.nodes[at]);
       gone_[at] = true;

@@ -38,8 +38,8 @@ struct Constant {
 };
 
 struct Value {
-  std::string name;  // unique within the graph
-  TensorType type;   // dimensions may be kUnknown
+  std::string name;                    // unique within the graph
+  TensorType type;                     // dimensions may be kUnknown
   std::vector<std::string> dim_names;  // empty, or one per dimension ("" = none)
   Constant constant;
   bool is_constant() const { return static_cast<bool>(constant); }

@@ -82,7 +82,8 @@ Status complete_attrs(const OpDef& def, Attrs& attrs) {
     bool known = false;
     for (const AttrDef& d : def.attrs) known = known || d.name == attrs[i].name;
     if (!known)
-      return Status(FV_UNSUPPORTED_OP, "attribute '" + attrs[i].name + "' is unknown", {}, def.name);
+      return Status(FV_UNSUPPORTED_OP, "attribute '" + attrs[i].name + "' is unknown", {},
+                    def.name);
     for (size_t j = 0; j < i; ++j)
       if (attrs[i].name == attrs[j].name)
         return Status(FV_MODEL_ERROR, "attribute '" + attrs[i].name + "' is given twice");
@@ -112,11 +113,12 @@ Status check_arity(const OpDef& def, const std::vector<bool>& present, size_t ou
   const size_t named = def.inputs.size();
   for (size_t i = 0; i < std::max(named, present.size()); ++i) {
     if (i >= named && !many(def.inputs))
-      return Status(FV_MODEL_ERROR, format("has %zu inputs, expected ", present.size()) +
-                                        list(def.inputs));
+      return Status(FV_MODEL_ERROR,
+                    format("has %zu inputs, expected ", present.size()) + list(def.inputs));
     const char mark = def.inputs[std::min(i, named - 1)].back();
     if (mark != '?' && (i >= present.size() || !present[i]))
-      return Status(FV_MODEL_ERROR, format("input %zu is missing, expected ", i) + list(def.inputs));
+      return Status(FV_MODEL_ERROR,
+                    format("input %zu is missing, expected ", i) + list(def.inputs));
   }
   if (outputs != def.outputs.size() && !(many(def.outputs) && outputs >= def.outputs.size()))
     return Status(FV_MODEL_ERROR,
@@ -168,8 +170,7 @@ Status set_input_dims(Graph& g, const std::vector<Dims>& input_dims) {
       const auto [it, fresh] = named.insert({v.dim_names[k], {dims[k], v.name}});
       if (!fresh && it->second.first != dims[k])
         return shape_error(format("dimension '%s' is %lld in input '%s' and %lld in input '%s'",
-                                  v.dim_names[k].c_str(),
-                                  static_cast<long long>(it->second.first),
+                                  v.dim_names[k].c_str(), static_cast<long long>(it->second.first),
                                   it->second.second.c_str(), static_cast<long long>(dims[k]),
                                   v.name.c_str()));
     }

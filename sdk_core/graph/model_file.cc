@@ -47,8 +47,8 @@ Status not_a_model(const char* p, size_t bytes) {
   std::string start;
   for (size_t i = 0; i < bytes && i < 8; ++i) {
     const auto c = static_cast<unsigned char>(p[i]);
-    start += c >= 32 && c < 127 && c != '\'' && c != '\\' ? std::string(1, p[i])
-                                                          : format("\\x%02x", c);
+    start +=
+        c >= 32 && c < 127 && c != '\'' && c != '\\' ? std::string(1, p[i]) : format("\\x%02x", c);
   }
   return model_error("not a Foveal model: starts with '" + start + "', expected 'FOVEALM1'",
                      "use foveal convert for .onnx and .tflite files");
@@ -71,8 +71,8 @@ Status check_prelude(const char* p, size_t bytes, Prelude& h, bool check_weights
                               bytes < h.file_bytes ? "truncated" : "too long", bytes,
                               static_cast<unsigned long long>(h.file_bytes)),
                        hint);
-  if (h.header_bytes > kMaxHeader || h.weights_offset != align64(sizeof(Prelude) + h.header_bytes) ||
-      h.weights_offset > bytes)
+  if (h.header_bytes > kMaxHeader ||
+      h.weights_offset != align64(sizeof(Prelude) + h.header_bytes) || h.weights_offset > bytes)
     return model_error(format("model is damaged: header of %llu bytes, weights at %llu of %zu",
                               static_cast<unsigned long long>(h.header_bytes),
                               static_cast<unsigned long long>(h.weights_offset), bytes),
@@ -91,7 +91,10 @@ class Reader {
  public:
   Reader(const char* weights, uint64_t weights_bytes, uint64_t budget,
          std::shared_ptr<const void> owner)
-      : weights_(weights), weights_bytes_(weights_bytes), budget_(budget), owner_(std::move(owner)) {}
+      : weights_(weights),
+        weights_bytes_(weights_bytes),
+        budget_(budget),
+        owner_(std::move(owner)) {}
 
   Status read(const fb::Model& model, Graph& g) {
     if (!model.graphs() || model.graphs()->size() == 0)
@@ -165,11 +168,21 @@ class Reader {
         take(16);
         Attr attr{text(a->name()), int64_t{0}};
         switch (a->type()) {
-          case FV_ATTR_INT: attr.value = a->i(); break;
-          case FV_ATTR_FLOAT: attr.value = a->f(); break;
-          case FV_ATTR_STRING: attr.value = text(a->s()); break;
-          case FV_ATTR_INTS: attr.value = list(a->ints()); break;
-          case FV_ATTR_FLOATS: attr.value = list(a->floats()); break;
+          case FV_ATTR_INT:
+            attr.value = a->i();
+            break;
+          case FV_ATTR_FLOAT:
+            attr.value = a->f();
+            break;
+          case FV_ATTR_STRING:
+            attr.value = text(a->s());
+            break;
+          case FV_ATTR_INTS:
+            attr.value = list(a->ints());
+            break;
+          case FV_ATTR_FLOATS:
+            attr.value = list(a->floats());
+            break;
           default:
             return model_error(format("attribute '%s' of node '%s' has type %d, expected 1 to 5",
                                       attr.name.c_str(), n.name.c_str(), a->type()));
@@ -200,8 +213,8 @@ Result<Graph> parse(const MappedFile& file, const OpenOptions& options) {
   if (!fb::VerifyModelBuffer(verifier))
     return model_error("model is damaged: its header is not a valid FlatBuffer");
   Graph g;
-  Reader reader(p + h.weights_offset, file.bytes - h.weights_offset,
-                (1 << 20) + 8 * h.header_bytes, file.owner);
+  Reader reader(p + h.weights_offset, file.bytes - h.weights_offset, (1 << 20) + 8 * h.header_bytes,
+                file.owner);
   FV_TRY(reader.read(*fb::GetModel(p + sizeof(Prelude)), g));
   FV_TRY(verify(g, options.verify));
   return g;
@@ -302,8 +315,7 @@ class Writer {
 
   flatbuffers::Offset<fb::Attr> attr(const Attr& a) {
     const auto name = b_.CreateSharedString(a.name);
-    if (auto* v = std::get_if<int64_t>(&a.value))
-      return fb::CreateAttr(b_, name, FV_ATTR_INT, *v);
+    if (auto* v = std::get_if<int64_t>(&a.value)) return fb::CreateAttr(b_, name, FV_ATTR_INT, *v);
     if (auto* v = std::get_if<double>(&a.value))
       return fb::CreateAttr(b_, name, FV_ATTR_FLOAT, 0, *v);
     if (auto* v = std::get_if<std::string>(&a.value))

@@ -99,8 +99,7 @@ bool intersect(const Box& outer, const Box& inner, Region& r) {
   r.dst_offset = outer.other_offset;
   for (size_t i = 0; i < outer.start.size(); ++i) {
     const int64_t low = std::max(outer.start[i], inner.start[i]);
-    const int64_t high =
-        std::min(outer.start[i] + outer.count[i], inner.start[i] + inner.count[i]);
+    const int64_t high = std::min(outer.start[i] + outer.count[i], inner.start[i] + inner.count[i]);
     if (low >= high) return false;
     r.src_offset += (low - inner.start[i]) * inner.pace[i];
     r.dst_offset += (low - outer.start[i]) * outer.pace[i];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "graph/infer.h"
@@ -14,8 +15,11 @@ bool is_text(std::string_view s) {
   for (size_t i = 0; i < s.size();) {
     const auto c = static_cast<unsigned char>(s[i]);
     if (c == 0) return false;
-    const size_t length = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : (c & 0xf0) == 0xe0 ? 3
-                          : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    const size_t length = c < 0x80                ? 1
+                          : c >= 0xc2 && c < 0xe0 ? 2
+                          : (c & 0xf0) == 0xe0    ? 3
+                          : c >= 0xf0 && c < 0xf5 ? 4
+                                                  : 0;
     if (length == 0 || i + length > s.size()) return false;
     uint32_t code = length == 1 ? c : c & (0x7fu >> length);
     for (size_t k = 1; k < length; ++k) {
@@ -39,9 +43,11 @@ Status model_error(std::string message, std::string hint = {}) {
 class Unsupported {
  public:
   void add(const std::string& what, const std::string& op, const std::string& node) {
-    for (Row& r : rows_)
-      if (r.what == what) return void(++r.count);
-    rows_.push_back({what, op, node, 1});
+    const auto [it, fresh] = index_.insert({what, rows_.size()});
+    if (fresh)
+      rows_.push_back({what, op, node, 1});
+    else
+      ++rows_[it->second].count;
   }
   Status status() const {
     if (rows_.empty()) return ok();
@@ -64,6 +70,7 @@ class Unsupported {
     int count;
   };
   std::vector<Row> rows_;
+  std::unordered_map<std::string, size_t> index_;
 };
 
 class Verifier {
@@ -103,8 +110,8 @@ class Verifier {
       const bool undeclared = v.type.dtype == 0 && produced_[i] && !v.is_constant();
       if (!undeclared) FV_TRY(check_type(v.type).within("value '" + v.name + "'"));
       if (!v.dim_names.empty() && v.dim_names.size() != v.type.dims.size())
-        return model_error(format("value '%s' has %zu dimension names and rank %zu",
-                                  v.name.c_str(), v.dim_names.size(), v.type.dims.size()));
+        return model_error(format("value '%s' has %zu dimension names and rank %zu", v.name.c_str(),
+                                  v.dim_names.size(), v.type.dims.size()));
       for (const std::string& name : v.dim_names)
         if (!is_text(name))
           return model_error("a dimension name of value '" + v.name + "' is not UTF-8");
@@ -123,8 +130,7 @@ class Verifier {
                                 static_cast<unsigned long long>(v.constant.bytes)) +
                          to_string(v.type) +
                          format(" takes %lld", static_cast<long long>(expected)));
-    if (reinterpret_cast<uintptr_t>(v.constant.data) % dtype_size(v.type.dtype) &&
-        v.constant.bytes)
+    if (reinterpret_cast<uintptr_t>(v.constant.data) % dtype_size(v.type.dtype) && v.constant.bytes)
       return model_error("constant '" + v.name + "' is not aligned to its element type");
     if (v.type.dtype == FV_BOOL) {
       const auto* p = static_cast<const unsigned char*>(v.constant.data);
@@ -189,8 +195,7 @@ class Verifier {
         unsupported.add("operator '" + n.op + "'", n.op, n.name);
         continue;
       }
-      if (n.version < 1)
-        return model_error(label(i) + format(": version is %d", n.version));
+      if (n.version < 1) return model_error(label(i) + format(": version is %d", n.version));
       if (n.version > def->version) {
         unsupported.add(format("%s version %d (known: %d)", n.op.c_str(), n.version, def->version),
                         n.op, n.name);

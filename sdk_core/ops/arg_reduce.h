@@ -21,7 +21,8 @@ struct ArgReduce {
   Status infer(InferContext& c) const {
     Dims out = c.in(0).dims;
     FV_ASSIGN(const int a, resolve_axis(axis, c.in(0).rank()));
-    if (out[a] == 0) return shape_error("axis " + std::to_string(a) + " of " + to_string(out) + " is empty");
+    if (out[a] == 0)
+      return shape_error("axis " + std::to_string(a) + " of " + to_string(out) + " is empty");
     if (keepdims)
       out[a] = 1;
     else

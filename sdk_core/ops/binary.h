@@ -5,32 +5,34 @@
 
 #include "ops/window.h"
 
+// clang-format off: it takes products for pointer declarations.
 // X(name, doc, expression in a and b)
-#define FV_BINARY_OPS(X)                                                            \
-  X(add, "a + b.", a + b)                                                           \
-  X(sub, "a - b.", a - b)                                                           \
-  X(mul, "a * b.", a * b)                                                           \
-  X(div, "a / b; integers are divided towards zero.", a / b)                        \
-  X(max, "The larger of a and b.", v_max_nan(a, b))                                     \
-  X(min, "The smaller of a and b.", v_min_nan(a, b))                                    \
-  X(pow, "a to the power of b.", v_pow(a, b))                                       \
-  X(mod, "Remainder with the sign of b: a - b * floor(a / b).", a - b * v_floor(a / b)) \
+#define FV_BINARY_OPS(X)                                                                          \
+  X(add, "a + b.", a + b)                                                                         \
+  X(sub, "a - b.", a - b)                                                                         \
+  X(mul, "a * b.", a * b)                                                                         \
+  X(div, "a / b; integers are divided towards zero.", a / b)                                      \
+  X(max, "The larger of a and b.", v_max_nan(a, b))                                               \
+  X(min, "The smaller of a and b.", v_min_nan(a, b))                                              \
+  X(pow, "a to the power of b.", v_pow(a, b))                                                     \
+  X(mod, "Remainder with the sign of b: a - b * floor(a / b).", a - b * v_floor(a / b))           \
   X(squared_difference, "(a - b)^2.", (a - b) * (a - b))
 
 // Their expression is a mask; the result is bool.
-#define FV_COMPARE_OPS(X)              \
-  X(equal, "a == b.", a == b)          \
-  X(not_equal, "a != b.", a != b)      \
-  X(less, "a < b.", a < b)             \
-  X(less_equal, "a <= b.", a <= b)     \
-  X(greater, "a > b.", a > b)          \
+#define FV_COMPARE_OPS(X)                                                                         \
+  X(equal, "a == b.", a == b)                                                                     \
+  X(not_equal, "a != b.", a != b)                                                                 \
+  X(less, "a < b.", a < b)                                                                        \
+  X(less_equal, "a <= b.", a <= b)                                                                \
+  X(greater, "a > b.", a > b)                                                                     \
   X(greater_equal, "a >= b.", a >= b)
 
 // X(C++ identifier, name, doc, expression): the names are keywords. Operands are bytes, 0 or 1.
-#define FV_LOGICAL_OPS(X)                         \
-  X(logical_and, "and", "Logical and.", a & b)    \
-  X(logical_or, "or", "Logical or.", a | b)       \
+#define FV_LOGICAL_OPS(X)                                                                         \
+  X(logical_and, "and", "Logical and.", a & b)                                                    \
+  X(logical_or, "or", "Logical or.", a | b)                                                       \
   X(logical_xor, "xor", "Exclusive or.", a ^ b)
+// clang-format on
 
 namespace foveal::ops {
 

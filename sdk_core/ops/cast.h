@@ -7,7 +7,10 @@ namespace foveal::ops {
 
 struct Cast {
   static constexpr OpInfo kInfo{
-      "cast", 1, "x", "y",
+      "cast",
+      1,
+      "x",
+      "y",
       "Changes the element type; floats are cut towards zero when they become integers.",
       kPointwise};
   std::string dtype = "float32";

@@ -53,13 +53,12 @@ struct ConvTranspose2d {
       if (x[2 + i] < 1) return shape_error("input " + to_string(x) + " is empty");
       const int64_t steps = checked_mul(x[2 + i] - 1, stride[i]);
       if (steps < 0 || steps > kMaxExtent) return shape_error("the output size overflows");
-      const int64_t n = steps + window_of(*this, i, k).extent() + output_pad[i] - pad[i] -
-                        pad[i + 2];
+      const int64_t n =
+          steps + window_of(*this, i, k).extent() + output_pad[i] - pad[i] - pad[i + 2];
       if (n < 1)
-        return shape_error(format("pad %lld + %lld leaves %lld of the output along %s",
-                                  static_cast<long long>(pad[i]),
-                                  static_cast<long long>(pad[i + 2]), static_cast<long long>(n),
-                                  i ? "width" : "height"));
+        return shape_error(format(
+            "pad %lld + %lld leaves %lld of the output along %s", static_cast<long long>(pad[i]),
+            static_cast<long long>(pad[i + 2]), static_cast<long long>(n), i ? "width" : "height"));
       out[2 + i] = n;
     }
     c.out(0, {c.in(0).dtype, out});

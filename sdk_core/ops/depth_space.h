@@ -6,9 +6,9 @@
 namespace foveal::ops {
 
 struct DepthToSpace {
-  static constexpr OpInfo kInfo{"depth_to_space", 1, "x", "y",
-                                "Moves blocks of channels into squares of pixels of NCHW.",
-                                kMovement};
+  static constexpr OpInfo kInfo{
+      "depth_to_space", 1, "x", "y", "Moves blocks of channels into squares of pixels of NCHW.",
+      kMovement};
   int64_t block = 2;
   std::string mode = "dcr";
 
@@ -47,7 +47,9 @@ struct DepthToSpace {
     const int64_t depth = dcr ? s[1] : b * b * s[1];
     const int64_t row = dcr ? b * c * s[1] : b * s[1], column = dcr ? c * s[1] : s[1];
     RasterBuilder builder(d, out);
-    builder.add({0, 0, 0,
+    builder.add({0,
+                 0,
+                 0,
                  {n, c, h, b, w, b},
                  {s[0], depth, s[2], row, s[3], column},
                  {t[0], t[1], b * t[2], t[2], b * t[3], t[3]}});
@@ -57,9 +59,13 @@ struct DepthToSpace {
 };
 
 struct SpaceToDepth {
-  static constexpr OpInfo kInfo{"space_to_depth", 1, "x", "y",
-                                "Moves squares of pixels of NCHW into channels (row, column, depth).",
-                                kMovement};
+  static constexpr OpInfo kInfo{
+      "space_to_depth",
+      1,
+      "x",
+      "y",
+      "Moves squares of pixels of NCHW into channels (row, column, depth).",
+      kMovement};
   int64_t block = 2;
 
   template <class V>
@@ -89,7 +95,9 @@ struct SpaceToDepth {
     const Dims out{n, b * b * c, h, w};
     const Ints t = row_major(out);
     RasterBuilder builder(d, out);
-    builder.add({0, 0, 0,
+    builder.add({0,
+                 0,
+                 0,
                  {n, b, b, c, h, w},
                  {s[0], s[2], s[3], s[1], b * s[2], b * s[3]},
                  {t[0], b * c * t[1], c * t[1], t[1], t[2], t[3]}});

@@ -6,9 +6,9 @@
 namespace foveal::ops {
 
 struct Expand {
-  static constexpr OpInfo kInfo{"expand", 1, "x", "y",
-                                "Broadcasts the input against a shape (both ways, as ONNX does).",
-                                kMovement};
+  static constexpr OpInfo kInfo{
+      "expand", 1, "x", "y", "Broadcasts the input against a shape (both ways, as ONNX does).",
+      kMovement};
   Ints shape;
 
   template <class V>

@@ -7,7 +7,10 @@ namespace foveal::ops {
 
 struct Gather {
   static constexpr OpInfo kInfo{
-      "gather", 1, "x, indices", "y",
+      "gather",
+      1,
+      "x, indices",
+      "y",
       "Picks slices along one axis; the axis is replaced by the shape of the indices. Negative "
       "indices count from the end.",
       kMovement};
@@ -21,8 +24,8 @@ struct Gather {
     const Dims& x = c.in(0).dims;
     const Dims& indices = c.in(1).dims;
     if (c.in(1).dtype != FV_INT64 && c.in(1).dtype != FV_INT32)
-      return shape_error(format("indices are %s, expected int64 or int32",
-                                dtype_name(c.in(1).dtype)));
+      return shape_error(
+          format("indices are %s, expected int64 or int32", dtype_name(c.in(1).dtype)));
     FV_ASSIGN(const int a, resolve_axis(axis, c.in(0).rank()));
     Dims out(x.begin(), x.begin() + a);
     out.insert(out.end(), indices.begin(), indices.end());
@@ -55,19 +58,28 @@ struct Gather {
     shape.insert(shape.end(), x.dims.begin() + a + 1, x.dims.end());
     const int64_t inner = element_count(Dims(x.dims.begin() + a + 1, x.dims.end()));
     RasterBuilder b(d, shape);
-    for (size_t i = 0; i < index.size();) {
+    for (size_t i = 0; i < index.size() && b.size() <= kMaxRuns;) {
       size_t end = i + 1;
       const int64_t step = end < index.size() ? index[end] - index[i] : 0;
       while (end < index.size() && index[end] - index[end - 1] == step) ++end;
-      b.add({0, index[i] * inner, static_cast<int64_t>(i) * inner,
+      b.add({0,
+             index[i] * inner,
+             static_cast<int64_t>(i) * inner,
              {outer, static_cast<int64_t>(end - i), inner},
              {length * inner, step * inner, 1},
              {n * inner, inner, 1}});
       i = end;
     }
+    if (b.size() > kMaxRuns)
+      return Status(FV_UNSUPPORTED_OP,
+                    format("gather with %zu scattered indices has no decomposition", index.size()),
+                    "choose a device with a gather kernel, for example cpu");
     d.out(0, b.build({d.in(0)}));
     return ok();
   }
+
+ private:
+  static constexpr size_t kMaxRuns = 4096;
 };
 
 inline void define_gather(OpTable& t) { t.add<Gather>(); }

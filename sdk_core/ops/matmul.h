@@ -44,8 +44,8 @@ struct Matmul {
       FV_ASSIGN(const Dims with_bias, broadcast(out, c.in(2).dims));
       if (with_bias.size() != out.size() ||
           (is_concrete(out) && is_concrete(with_bias) && with_bias != out))
-        return shape_error("bias " + to_string(c.in(2).dims) + " does not broadcast to the output " +
-                           to_string(out));
+        return shape_error("bias " + to_string(c.in(2).dims) +
+                           " does not broadcast to the output " + to_string(out));
     }
     c.out(0, {c.in(0).dtype, std::move(out)});
     return ok();

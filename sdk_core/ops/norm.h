@@ -32,8 +32,9 @@ inline Decomposer::Value channel_view(Decomposer& d, Decomposer::Value v, int ra
 }
 
 struct BatchNorm {
-  static constexpr OpInfo kInfo{"batch_norm", 1, "x, scale, bias, mean, variance", "y",
-                                "(x - mean) / sqrt(variance + epsilon) * scale + bias per channel."};
+  static constexpr OpInfo kInfo{
+      "batch_norm", 1, "x, scale, bias, mean, variance", "y",
+      "(x - mean) / sqrt(variance + epsilon) * scale + bias per channel."};
   double epsilon = 1e-5;
 
   template <class V>
@@ -72,7 +73,8 @@ struct BatchNorm {
       d.out(0, d.op("add", {scaled, d.constant(t, offset.data())}));
       return ok();
     }
-    const auto spread = d.op("sqrt", {d.op("add", {d.in(4), d.scalar(static_cast<float>(epsilon))})});
+    const auto spread =
+        d.op("sqrt", {d.op("add", {d.in(4), d.scalar(static_cast<float>(epsilon))})});
     const auto factor = channel_view(d, d.op("div", {d.in(1), spread}), x.rank());
     const auto centred = d.op("sub", {d.in(0), channel_view(d, d.in(3), x.rank())});
     const auto scaled = d.op("mul", {centred, factor});
@@ -83,8 +85,7 @@ struct BatchNorm {
 
 // (x - mean) / sqrt(variance + epsilon) with statistics over `axes`.
 inline Decomposer::Value standardise(Decomposer& d, const Ints& axes, double epsilon) {
-  const auto centred =
-      d.op("sub", {d.in(0), d.op("reduce_mean", {d.in(0)}, {{"axes", axes}})});
+  const auto centred = d.op("sub", {d.in(0), d.op("reduce_mean", {d.in(0)}, {{"axes", axes}})});
   const auto variance = d.op("reduce_mean", {d.op("square", {centred})}, {{"axes", axes}});
   const auto spread =
       d.op("sqrt", {d.op("add", {variance, d.scalar(static_cast<float>(epsilon))})});

@@ -77,8 +77,8 @@ class InferContext {
   virtual ~InferContext() = default;
   virtual int inputs() const = 0;
   virtual int outputs() const = 0;
-  virtual bool has(int i) const = 0;               // false: optional input omitted
-  virtual const TensorType& in(int i) const = 0;   // only if has(i)
+  virtual bool has(int i) const = 0;              // false: optional input omitted
+  virtual const TensorType& in(int i) const = 0;  // only if has(i)
   virtual void out(int i, TensorType type) = 0;
 };
 
@@ -111,8 +111,9 @@ struct OpDef {
   std::vector<std::string> inputs, outputs;  // with their ? and * marks
   std::vector<AttrDef> attrs;
   std::function<Status(const Attrs&, InferContext&)> infer;
-  std::function<double(const Attrs&, const std::vector<TensorType>&, const std::vector<TensorType>&)>
-      macs;                                                   // never empty
+  std::function<double(const Attrs&, const std::vector<TensorType>&,
+                       const std::vector<TensorType>&)>
+      macs;                                                    // never empty
   std::function<Status(const Attrs&, Decomposer&)> decompose;  // empty: a primitive
 };
 
@@ -179,8 +180,9 @@ class OpTable {
       def.macs = [read](const Attrs& a, const std::vector<TensorType>& in,
                         const std::vector<TensorType>& out) { return read(a).macs(in, out); };
     else
-      def.macs = [](const Attrs&, const std::vector<TensorType>&,
-                    const std::vector<TensorType>&) { return 0.0; };
+      def.macs = [](const Attrs&, const std::vector<TensorType>&, const std::vector<TensorType>&) {
+        return 0.0;
+      };
     if constexpr (requires(Decomposer& d) { op.decompose(d); })
       def.decompose = [read](const Attrs& a, Decomposer& d) { return read(a).decompose(d); };
     defs_.push_back(std::move(def));
@@ -227,9 +229,9 @@ inline Result<Dims> broadcast(const Dims& a, const Dims& b) {
     else if (x == kUnknown || y == kUnknown)
       out[i] = x == kUnknown ? y : x;
     else
-      return shape_error("shapes " + to_string(a) + " and " + to_string(b) +
-                             " do not broadcast to one another",
-                         "dimensions must be equal or 1, counted from the right");
+      return shape_error(
+          "shapes " + to_string(a) + " and " + to_string(b) + " do not broadcast to one another",
+          "dimensions must be equal or 1, counted from the right");
   }
   return out;
 }

@@ -6,9 +6,9 @@
 namespace foveal::ops {
 
 struct Pad {
-  static constexpr OpInfo kInfo{"pad", 1, "x", "y",
-                                "Adds elements around the input; negative counts remove them.",
-                                kMovement};
+  static constexpr OpInfo kInfo{
+      "pad",    1, "x", "y", "Adds elements around the input; negative counts remove them.",
+      kMovement};
   Ints pads;
   double value = 0;
   std::string mode = "constant";
@@ -33,12 +33,14 @@ struct Pad {
       if (out[i] < 0 || -before > n || -behind > n)
         return shape_error(format("pads %lld and %lld remove more than dimension %zu of ",
                                   static_cast<long long>(before), static_cast<long long>(behind),
-                                  i) + to_string(c.in(0).dims) + " has");
+                                  i) +
+                           to_string(c.in(0).dims) + " has");
       if (mode == "edge" && most > 0 && kept(i, n).second < 1)
         return shape_error(format("dimension %zu has no edge to repeat", i));
       if (mode == "reflect" && most > 0 && most > kept(i, n).second - 1)
         return shape_error(format("reflection by %lld does not fit into dimension %zu of ",
-                                  static_cast<long long>(most), i) + to_string(c.in(0).dims));
+                                  static_cast<long long>(most), i) +
+                           to_string(c.in(0).dims));
     }
     c.out(0, {c.in(0).dtype, std::move(out)});
     return ok();
@@ -88,8 +90,7 @@ struct Pad {
     const int64_t behind = std::max<int64_t>(pads[pads.size() / 2 + i], 0);
     const Run inside{first, 1, before, count};
     const int64_t last = first + count - 1;
-    if (mode == "edge")
-      return {{first, 0, 0, before}, inside, {last, 0, before + count, behind}};
+    if (mode == "edge") return {{first, 0, 0, before}, inside, {last, 0, before + count, behind}};
     if (mode == "reflect")
       return {{first + before, -1, 0, before}, inside, {last - 1, -1, before + count, behind}};
     return {inside};

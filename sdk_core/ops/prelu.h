@@ -6,8 +6,9 @@
 namespace foveal::ops {
 
 struct Prelu {
-  static constexpr OpInfo kInfo{"prelu", 1, "x, slope", "y",
-                                "x if x >= 0, else slope * x; slope broadcasts to x.", kPointwise};
+  static constexpr OpInfo kInfo{
+      "prelu",   1, "x, slope", "y", "x if x >= 0, else slope * x; slope broadcasts to x.",
+      kPointwise};
   template <class V>
   void fields(V&) {}
   Status infer(InferContext& c) const {

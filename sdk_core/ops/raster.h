@@ -52,9 +52,9 @@ inline void normalise(Region& r) {
 }
 
 struct Raster {
-  static constexpr OpInfo kInfo{"raster", 1, "xs*", "y",
-                                "Strided copies of regions of the inputs into a new tensor.",
-                                kMovement};
+  static constexpr OpInfo kInfo{
+      "raster", 1, "xs*", "y", "Strided copies of regions of the inputs into a new tensor.",
+      kMovement};
   Ints shape;
   double fill = 0;
   int64_t rank = 1;
@@ -74,7 +74,11 @@ struct Raster {
   Region region(size_t i) const {
     const auto n = static_cast<size_t>(rank);
     const int64_t* p = regions.data() + i * (3 + 3 * n);
-    return {p[0], p[1], p[2], Ints(p + 3, p + 3 + n), Ints(p + 3 + n, p + 3 + 2 * n),
+    return {p[0],
+            p[1],
+            p[2],
+            Ints(p + 3, p + 3 + n),
+            Ints(p + 3 + n, p + 3 + 2 * n),
             Ints(p + 3 + 2 * n, p + 3 + 3 * n)};
   }
   std::vector<Region> all() const {
@@ -118,9 +122,12 @@ struct Raster {
     for (int i = 1; i < c.inputs(); ++i) FV_TRY(expect_same_dtype(c, 0, i));
     const int64_t total = element_count(shape);
     if (total < 0) return shape_error("shape " + to_string(shape) + " is too large");
+    int64_t written = 0;
     for (size_t i = 0; i < region_count(); ++i) {
       const Region r = region(i);
       FV_TRY(check(r, c, total).within("region " + std::to_string(i)));
+      written += r.count();
+      if (written > total) return shape_error("regions overlap");
     }
     c.out(0, {c.in(0).dtype, shape});
     return ok();
@@ -162,6 +169,7 @@ class RasterBuilder {
     normalise(r);
     list_.push_back(std::move(r));
   }
+  size_t size() const { return list_.size(); }
   // Several inputs are numbered in the order given here. Reports a failure like Decomposer::op.
   Decomposer::Value build(std::vector<Decomposer::Value> inputs, double fill = 0) {
     raster_.set(list_);

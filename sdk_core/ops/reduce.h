@@ -9,17 +9,21 @@
 
 #include "ops/window.h"
 
+// clang-format off: it takes products for pointer declarations.
 // X(name, doc, initial value, step in acc and a, result in acc and n)
-#define FV_REDUCE_OPS(X)                                                                     \
-  X(reduce_mean, "Arithmetic mean.", 0.0f, acc + a, acc / n)                                 \
-  X(reduce_sum, "Sum.", 0.0f, acc + a, acc)                                                  \
-  X(reduce_max, "Largest element.", (-std::numeric_limits<float>::infinity()), v_max_nan(acc, a), acc) \
-  X(reduce_min, "Smallest element.", (std::numeric_limits<float>::infinity()), v_min_nan(acc, a), acc) \
-  X(reduce_prod, "Product.", 1.0f, acc * a, acc)                                             \
-  X(reduce_l1, "Sum of absolute values.", 0.0f, acc + v_abs(a), acc)                         \
-  X(reduce_l2, "Square root of the sum of squares.", 0.0f, acc + a * a, v_sqrt(acc))         \
-  X(reduce_sum_square, "Sum of squares.", 0.0f, acc + a * a, acc)                            \
+#define FV_REDUCE_OPS(X)                                                                          \
+  X(reduce_mean, "Arithmetic mean.", 0.0f, acc + a, acc / n)                                      \
+  X(reduce_sum, "Sum.", 0.0f, acc + a, acc)                                                       \
+  X(reduce_max, "Largest element.", (-std::numeric_limits<float>::infinity()), v_max_nan(acc, a), \
+    acc)                                                                                          \
+  X(reduce_min, "Smallest element.", (std::numeric_limits<float>::infinity()), v_min_nan(acc, a), \
+    acc)                                                                                          \
+  X(reduce_prod, "Product.", 1.0f, acc * a, acc)                                                  \
+  X(reduce_l1, "Sum of absolute values.", 0.0f, acc + v_abs(a), acc)                              \
+  X(reduce_l2, "Square root of the sum of squares.", 0.0f, acc + a * a, v_sqrt(acc))              \
+  X(reduce_sum_square, "Sum of squares.", 0.0f, acc + a * a, acc)                                 \
   X(reduce_log_sum_exp, "log(sum(exp(x))), stable.", 0.0f, acc + v_exp(a), v_log(acc))
+// clang-format on
 
 namespace foveal::ops {
 

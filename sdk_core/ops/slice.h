@@ -25,7 +25,8 @@ struct Slice {
     const int64_t s = step[i];
     auto clamp = [&](int64_t v) {
       if (v < 0) v = v < -n ? -1 : v + n;  // -1: before the first element
-      return s > 0 ? std::min(std::max<int64_t>(v, 0), n) : std::min(std::max<int64_t>(v, -1), n - 1);
+      return s > 0 ? std::min(std::max<int64_t>(v, 0), n)
+                   : std::min(std::max<int64_t>(v, -1), n - 1);
     };
     const int64_t a = clamp(begin[i]), b = clamp(end[i]);
     const int64_t span = s > 0 ? b - a : a - b, pace = s > 0 ? s : -s;
@@ -34,9 +35,10 @@ struct Slice {
 
   Status check(int rank, Ints& resolved) const {
     if (begin.size() != axes.size() || end.size() != axes.size() || step.size() != axes.size())
-      return shape_error(format("axes, begin, end and step have %zu, %zu, %zu and %zu entries, "
-                                "expected one length",
-                                axes.size(), begin.size(), end.size(), step.size()));
+      return shape_error(
+          format("axes, begin, end and step have %zu, %zu, %zu and %zu entries, "
+                 "expected one length",
+                 axes.size(), begin.size(), end.size(), step.size()));
     for (int64_t s : step)
       if (s == 0 || s == INT64_MIN) return shape_error("step is 0");
     FV_ASSIGN(resolved, resolve_axes(axes, rank));

@@ -33,8 +33,7 @@ struct LogSoftmax : Softmax {
   static constexpr OpInfo kInfo{"log_softmax", 1, "x", "y", "Logarithm of softmax, stable."};
   Status decompose(Decomposer& d) const {
     const Ints axes{axis};
-    const auto shifted =
-        d.op("sub", {d.in(0), d.op("reduce_max", {d.in(0)}, {{"axes", axes}})});
+    const auto shifted = d.op("sub", {d.in(0), d.op("reduce_max", {d.in(0)}, {{"axes", axes}})});
     const auto sum = d.op("reduce_sum", {d.op("exp", {shifted})}, {{"axes", axes}});
     d.out(0, d.op("sub", {shifted, d.op("log", {sum})}));
     return ok();

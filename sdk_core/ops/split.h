@@ -6,8 +6,7 @@
 namespace foveal::ops {
 
 struct Split {
-  static constexpr OpInfo kInfo{"split", 1, "x", "ys*", "Cuts a tensor along one axis.",
-                                kMovement};
+  static constexpr OpInfo kInfo{"split", 1, "x", "ys*", "Cuts a tensor along one axis.", kMovement};
   int64_t axis = 0;
   Ints sizes;
 
@@ -24,9 +23,9 @@ struct Split {
     int64_t sum = 0;
     for (int64_t n : sizes) sum += n;
     if (in[a] != kUnknown && sum != in[a])
-      return shape_error(format("sizes sum to %lld, dimension %d of ", static_cast<long long>(sum),
-                                a) +
-                         to_string(in) + " is " + std::to_string(in[a]));
+      return shape_error(
+          format("sizes sum to %lld, dimension %d of ", static_cast<long long>(sum), a) +
+          to_string(in) + " is " + std::to_string(in[a]));
     for (int i = 0; i < c.outputs(); ++i) {
       Dims out = in;
       out[a] = sizes[i];

@@ -6,7 +6,7 @@
 namespace foveal::ops {
 
 struct Tile {
-  static constexpr OpInfo kInfo{"tile", 1, "x", "y", "Repeats the whole tensor along each axis.",
+  static constexpr OpInfo kInfo{"tile",   1, "x", "y", "Repeats the whole tensor along each axis.",
                                 kMovement};
   Ints repeats;
 

@@ -11,6 +11,7 @@
 
 #include "ops/window.h"
 
+// clang-format off: it takes products for pointer declarations.
 // X(name, doc, expression in a)
 #define FV_UNARY_OPS(X)                                                                           \
   X(relu, "Rectified linear: max(x, 0).", v_max(a, 0.0f))                                         \
@@ -54,6 +55,7 @@
   X(clip, "Limits x to [min, max].", min, (-std::numeric_limits<double>::infinity()),             \
     "lower limit", max, (std::numeric_limits<double>::infinity()), "upper limit",                 \
     v_clamp(a, min, max))
+// clang-format on
 
 namespace foveal::ops {
 

@@ -88,8 +88,7 @@ struct Squeeze {
       return shape_error("axes must be given while the shape " + to_string(in) + " is unknown");
     Dims out;
     for (size_t i = 0; i < in.size(); ++i) {
-      const bool named =
-          std::find(list.begin(), list.end(), static_cast<int64_t>(i)) != list.end();
+      const bool named = std::find(list.begin(), list.end(), static_cast<int64_t>(i)) != list.end();
       if (named && in[i] != 1 && in[i] != kUnknown)
         return shape_error(format("dimension %zu of ", i) + to_string(in) + " is not 1");
       if (!(named || (list.empty() && in[i] == 1))) out.push_back(in[i]);
@@ -123,8 +122,8 @@ struct Unsqueeze {
 };
 
 struct Flatten {
-  static constexpr OpInfo kInfo{"flatten", 1, "x", "y",
-                                "Two dimensions: those before `axis`, and the rest.", kView};
+  static constexpr OpInfo kInfo{
+      "flatten", 1, "x", "y", "Two dimensions: those before `axis`, and the rest.", kView};
   int64_t axis = 1;
 
   template <class V>
@@ -135,10 +134,11 @@ struct Flatten {
     const Dims& in = c.in(0).dims;
     const int rank = c.in(0).rank();
     if (axis < -rank || axis > rank)
-      return shape_error(format("axis %lld is outside [%d, %d]", static_cast<long long>(axis),
-                                -rank, rank));
+      return shape_error(
+          format("axis %lld is outside [%d, %d]", static_cast<long long>(axis), -rank, rank));
     const auto cut = in.begin() + (axis < 0 ? axis + rank : axis);
-    c.out(0, {c.in(0).dtype, {element_count(Dims(in.begin(), cut)), element_count(Dims(cut, in.end()))}});
+    c.out(0, {c.in(0).dtype,
+              {element_count(Dims(in.begin(), cut)), element_count(Dims(cut, in.end()))}});
     return ok();
   }
 };

@@ -6,8 +6,8 @@
 namespace foveal::ops {
 
 struct Where {
-  static constexpr OpInfo kInfo{"where", 1, "condition, a, b", "y",
-                                "a where the condition holds, else b.", kPointwise};
+  static constexpr OpInfo kInfo{
+      "where", 1, "condition, a, b", "y", "a where the condition holds, else b.", kPointwise};
   template <class V>
   void fields(V&) {}
   Status infer(InferContext& c) const {

@@ -21,9 +21,9 @@ inline Status expect_rank(const InferContext& c, int i, int rank, const char* wh
 
 inline Status expect_dtype(const InferContext& c, int i, fv_dtype dtype) {
   if (c.in(i).dtype == dtype) return ok();
-  return shape_error(format("input %d is %s, expected %s", i, dtype_name(c.in(i).dtype),
-                            dtype_name(dtype)),
-                     "insert a cast");
+  return shape_error(
+      format("input %d is %s, expected %s", i, dtype_name(c.in(i).dtype), dtype_name(dtype)),
+      "insert a cast");
 }
 
 inline Status expect_same_dtype(const InferContext& c, int i, int j) {
@@ -35,9 +35,8 @@ inline Status expect_same_dtype(const InferContext& c, int i, int j) {
 
 inline Status expect_float(const InferContext& c, int i) {
   if (dtype_is_float(c.in(i).dtype)) return ok();
-  return shape_error(
-      format("input %d is %s, expected a float type", i, dtype_name(c.in(i).dtype)),
-      "insert a cast");
+  return shape_error(format("input %d is %s, expected a float type", i, dtype_name(c.in(i).dtype)),
+                     "insert a cast");
 }
 
 // An attribute list of exactly `count` integers in [low, high].
@@ -79,7 +78,8 @@ inline Status expect_one_of(const char* name, const std::string& value,
     if (value == choice) return ok();
     all += (all.empty() ? "'" : ", '") + std::string(choice) + "'";
   }
-  return shape_error(std::string(name) + " is '" + value.substr(0, 40) + "', expected one of " + all);
+  return shape_error(std::string(name) + " is '" + value.substr(0, 40) + "', expected one of " +
+                     all);
 }
 
 // One axis of a sliding window. `dilation` is the distance between taps.

@@ -41,24 +41,25 @@ inline bool check_error(const Status& s, fv_code code, const std::string& text, 
 
 }  // namespace foveal::test
 
-#define CHECK(condition) \
-  ::foveal::test::report(static_cast<bool>(condition), __FILE__, __LINE__, "CHECK(" #condition ") failed")
-#define CHECK_EQ(a, b)                                                                     \
-  [&](const auto& fv_a, const auto& fv_b) {                                                \
-    return ::foveal::test::report(fv_a == fv_b, __FILE__, __LINE__,                        \
-                                  std::string(#a " is ") + ::foveal::test::show(fv_a) +    \
-                                      ", expected " + ::foveal::test::show(fv_b));         \
+#define CHECK(condition)                                                   \
+  ::foveal::test::report(static_cast<bool>(condition), __FILE__, __LINE__, \
+                         "CHECK(" #condition ") failed")
+#define CHECK_EQ(a, b)                                                                  \
+  [&](const auto& fv_a, const auto& fv_b) {                                             \
+    return ::foveal::test::report(fv_a == fv_b, __FILE__, __LINE__,                     \
+                                  std::string(#a " is ") + ::foveal::test::show(fv_a) + \
+                                      ", expected " + ::foveal::test::show(fv_b));      \
   }((a), (b))
-#define CHECK_OK(status)                                                                  \
-  [&](const ::foveal::Status& fv_s) {                                                     \
-    return ::foveal::test::report(fv_s.ok(), __FILE__, __LINE__,                          \
-                                  #status " failed: " + fv_s.message());                  \
+#define CHECK_OK(status)                                                 \
+  [&](const ::foveal::Status& fv_s) {                                    \
+    return ::foveal::test::report(fv_s.ok(), __FILE__, __LINE__,         \
+                                  #status " failed: " + fv_s.message()); \
   }(status)
 #define CHECK_ERROR(status, code, text) \
   ::foveal::test::check_error((status), (code), (text), __FILE__, __LINE__)
-#define CHECK_RESULT()                                                                          \
-  (std::printf("%s: %d checks, %d failed\n", __FILE__, ::foveal::test::checks,                  \
-               ::foveal::test::failures),                                                       \
+#define CHECK_RESULT()                                                         \
+  (std::printf("%s: %d checks, %d failed\n", __FILE__, ::foveal::test::checks, \
+               ::foveal::test::failures),                                      \
    ::foveal::test::failures ? 1 : 0)
 
 #endif  // FOVEAL_TESTS_CORE_CHECK_H_

@@ -41,7 +41,6 @@ void test_movement() {
   CHECK(tried > 300);
 }
 
-
 // Lowers one node with parameters as inputs or as constants and compares with the reference.
 void check_norm(const std::string& op, Attrs attrs, const std::vector<Dims>& shapes, bool constants,
                 const std::function<double(const std::vector<Tensor>&, const Ints&)>& reference) {
@@ -88,7 +87,8 @@ float at(const Tensor& t, const Ints& index) {
 }
 
 // Mean and variance of x over the elements that agree with `index` outside `axes`.
-std::pair<double, double> moments(const Tensor& x, const Ints& index, const std::vector<bool>& axes) {
+std::pair<double, double> moments(const Tensor& x, const Ints& index,
+                                  const std::vector<bool>& axes) {
   double sum = 0, squares = 0, n = 0;
   for (int pass = 0; pass < 2; ++pass)
     each_index(x.dims, [&](const Ints& i) {
@@ -117,25 +117,23 @@ void test_norms() {
                  return (at(t[0], i) - at(t[3], k)) / std::sqrt(at(t[4], k) + 1e-5) * at(t[1], k) +
                         at(t[2], k);
                });
-    check_norm("instance_norm", {}, {x, c, c}, constants,
-               [](const std::vector<Tensor>& t, const Ints& i) {
-                 const auto [mean, variance] = moments(t[0], i, {false, false, true, true});
-                 const Ints k{i[1]};
-                 return (at(t[0], i) - mean) / std::sqrt(variance + 1e-5) * at(t[1], k) +
-                        at(t[2], k);
-               });
+    check_norm(
+        "instance_norm", {}, {x, c, c}, constants, [](const std::vector<Tensor>& t, const Ints& i) {
+          const auto [mean, variance] = moments(t[0], i, {false, false, true, true});
+          const Ints k{i[1]};
+          return (at(t[0], i) - mean) / std::sqrt(variance + 1e-5) * at(t[1], k) + at(t[2], k);
+        });
     check_norm("layer_norm", {{"axis", int64_t{-2}}}, {x, {4, 5}, {5}}, constants,
                [](const std::vector<Tensor>& t, const Ints& i) {
                  const auto [mean, variance] = moments(t[0], i, {false, false, true, true});
-                 return (at(t[0], i) - mean) / std::sqrt(variance + 1e-5) *
-                            at(t[1], {i[2], i[3]}) + at(t[2], {i[3]});
+                 return (at(t[0], i) - mean) / std::sqrt(variance + 1e-5) * at(t[1], {i[2], i[3]}) +
+                        at(t[2], {i[3]});
                });
   }
   check_norm("l2_normalize", {{"axis", int64_t{1}}}, {x}, false,
              [](const std::vector<Tensor>& t, const Ints& i) {
                double sum = 0;
-               for (int64_t k = 0; k < 3; ++k)
-                 sum += std::pow(at(t[0], {i[0], k, i[2], i[3]}), 2);
+               for (int64_t k = 0; k < 3; ++k) sum += std::pow(at(t[0], {i[0], k, i[2], i[3]}), 2);
                return at(t[0], i) / std::sqrt(std::max(sum, 1e-5));
              });
   for (const char* op : {"softmax", "log_softmax"}) {
@@ -184,11 +182,12 @@ void test_errors() {
   const int c = append(g, "exp", {b})[0];
   g.outputs = append(g, "transpose", {c});
   Graph lowered = g;
-  CHECK_ERROR(decompose(lowered,
-                        [](const Graph& graph, int n) {
-                          return graph.nodes[static_cast<size_t>(n)].op == "raster";
-                        },
-                        [](const Graph&, int) { return std::string("dev: no kernel"); }),
+  CHECK_ERROR(decompose(
+                  lowered,
+                  [](const Graph& graph, int n) {
+                    return graph.nodes[static_cast<size_t>(n)].op == "raster";
+                  },
+                  [](const Graph&, int) { return std::string("dev: no kernel"); }),
               FV_UNSUPPORTED_OP,
               "no chosen device runs gather 'gather0' (dev: no kernel; gather with computed "
               "indices has no decomposition); exp 'exp1' (dev: no kernel)");

@@ -31,14 +31,15 @@ void run(const Case& c, int line) {
   const std::string where = std::string(c.op) + " of line " + std::to_string(line) + ": ";
   if (!c.error.empty()) {
     test::report(!got.ok() && got.status().message().find(c.error) != std::string::npos, __FILE__,
-                 line, where + "expected \"" + c.error + "\", got \"" + got.status().message() + "\"");
+                 line,
+                 where + "expected \"" + c.error + "\", got \"" + got.status().message() + "\"");
     return;
   }
   if (!test::report(got.ok(), __FILE__, line, where + got.status().message())) return;
   for (size_t i = 0; i < c.expected.size(); ++i)
-    test::report(got.value()[i] == c.expected[i], __FILE__, line,
-                 where + "got " + to_string(got.value()[i]) + ", expected " +
-                     to_string(c.expected[i]));
+    test::report(
+        got.value()[i] == c.expected[i], __FILE__, line,
+        where + "got " + to_string(got.value()[i]) + ", expected " + to_string(c.expected[i]));
 }
 #define OK(op, attrs, in, out) run({op, Attrs attrs, in, out, ""}, __LINE__)
 #define BAD(op, attrs, in, text) run({op, Attrs attrs, in, {}, text}, __LINE__)
@@ -77,13 +78,15 @@ void test_windows() {
   OK("conv_transpose2d", ({{"stride", Ints{2, 2}}}), (T{f32({1, 4, 5, 3}), f32({4, 6, 2, 3})}),
      T{f32({1, 6, 10, 7})});
   OK("conv_transpose2d",
-     ({{"stride", Ints{2, 2}}, {"pad", Ints{1, 1, 1, 1}}, {"output_pad", Ints{1, 1}},
+     ({{"stride", Ints{2, 2}},
+       {"pad", Ints{1, 1, 1, 1}},
+       {"output_pad", Ints{1, 1}},
        {"group", int64_t{2}}}),
      (T{f32({1, 4, 5, 3}), f32({4, 3, 3, 3})}), T{f32({1, 6, 10, 6})});
   BAD("conv_transpose2d", ({}), (T{f32({1, 5, 5, 3}), f32({4, 3, 3, 3})}),
       "weight has 4 input channels, input has 5");
-  BAD("conv_transpose2d", ({{"pad", Ints{4, 0, 4, 0}}}),
-      (T{f32({1, 4, 5, 3}), f32({4, 3, 3, 3})}), "leaves -1 of the output");
+  BAD("conv_transpose2d", ({{"pad", Ints{4, 0, 4, 0}}}), (T{f32({1, 4, 5, 3}), f32({4, 3, 3, 3})}),
+      "leaves -1 of the output");
 
   const Ints k3{3, 3}, s2{2, 2};
   OK("pool2d", ({{"kernel", k3}, {"stride", s2}}), (T{f32({2, 4, 8, 7})}), T{f32({2, 4, 3, 3})});
@@ -143,8 +146,7 @@ void test_reductions() {
   BAD("reduce_sum", ({{"axes", Ints{1, -2}}}), T{x}, "axis 1 is named twice");
   BAD("reduce_sum", ({{"axes", Ints{3}}}), T{x}, "axis 3 is outside [-3, 3)");
   OK("argmax", ({{"axis", int64_t{1}}}), T{x}, (T{{FV_INT64, {2, 1, 4}}}));
-  OK("argmin", ({{"axis", int64_t{-1}}, {"keepdims", int64_t{0}}}), T{x},
-     (T{{FV_INT64, {2, 3}}}));
+  OK("argmin", ({{"axis", int64_t{-1}}, {"keepdims", int64_t{0}}}), T{x}, (T{{FV_INT64, {2, 3}}}));
   BAD("argmax", ({{"axis", int64_t{1}}}), (T{f32({2, 0})}), "is empty");
   OK("softmax", ({}), T{x}, T{x});
   BAD("softmax", ({{"axis", INT64_MIN}}), T{x}, "outside");
@@ -203,12 +205,12 @@ void test_movement() {
      ({{"axes", Ints{2}}, {"begin", Ints{-3}}, {"end", Ints{INT64_MAX}}, {"step", Ints{2}}}), T{x},
      T{f32({2, 3, 2})});
   OK("slice",
-     ({{"axes", Ints{2}}, {"begin", Ints{-1}}, {"end", Ints{INT64_MIN}}, {"step", Ints{-1}}}),
-     T{x}, T{f32({2, 3, 4})});
+     ({{"axes", Ints{2}}, {"begin", Ints{-1}}, {"end", Ints{INT64_MIN}}, {"step", Ints{-1}}}), T{x},
+     T{f32({2, 3, 4})});
   OK("slice", ({{"axes", Ints{0}}, {"begin", Ints{5}}, {"end", Ints{9}}, {"step", Ints{1}}}), T{x},
      T{f32({0, 3, 4})});
-  BAD("slice", ({{"axes", Ints{0}}, {"begin", Ints{0}}, {"end", Ints{1}}, {"step", Ints{0}}}),
-      T{x}, "step is 0");
+  BAD("slice", ({{"axes", Ints{0}}, {"begin", Ints{0}}, {"end", Ints{1}}, {"step", Ints{0}}}), T{x},
+      "step is 0");
   BAD("slice", ({{"axes", Ints{0}}, {"begin", Ints{0}}}), T{x}, "expected one length");
   OK("pad", ({{"pads", Ints{0, 1, 2, 0, 0, -3}}}), T{x}, T{f32({2, 4, 3})});
   BAD("pad", ({{"pads", Ints{0, 0, 0, 0, 0, -5}}}), T{x}, "remove more than");
@@ -242,20 +244,34 @@ void test_raster_bounds() {
   run({"raster", attrs({0, 0, 0, 6, 1}), x, {}, "multiple of 6"}, __LINE__);
   run({"raster", attrs({0, INT64_MAX, 0, 6, INT64_MAX, 1}), x, {}, "reads outside"}, __LINE__);
   run({"raster", attrs({0, 0, 0, INT64_MAX, INT64_MIN, INT64_MAX}), x, {}, "outside"}, __LINE__);
+  run({"raster", attrs({0, 0, 0, 6, 1, 1, 0, 0, 5, 1, 1, 1}), x, {}, "overlap"}, __LINE__);
+  run({"raster", attrs({0, 0, 0, 9, 0, 0}), x, {}, "overlap"}, __LINE__);
   run({"raster", {{"rank", int64_t{0}}}, x, {}, "rank is [0]"}, __LINE__);
   run({"raster", {{"rank", INT64_MAX}}, x, {}, "rank is"}, __LINE__);
 }
 
 // Whatever the attributes hold, inference answers and does not crash (run under sanitizers).
 void test_hostile_attributes() {
-  const std::vector<int64_t> odd{INT64_MIN, INT64_MIN + 1, -int64_t{1} << 40, -3, -1, 0, 1, 2,
-                                 7, (int64_t{1} << 31) - 1, int64_t{1} << 48, INT64_MAX};
-  const std::vector<double> odd_floats{-1e308, -1, 0, 1e-320, 1, 1e308,
+  const std::vector<int64_t> odd{
+      INT64_MIN, INT64_MIN + 1,          -int64_t{1} << 40, -3,       -1, 0, 1, 2,
+      7,         (int64_t{1} << 31) - 1, int64_t{1} << 48,  INT64_MAX};
+  const std::vector<double> odd_floats{-1e308,
+                                       -1,
+                                       0,
+                                       1e-320,
+                                       1,
+                                       1e308,
                                        std::numeric_limits<double>::infinity(),
                                        std::numeric_limits<double>::quiet_NaN()};
-  const std::vector<TensorType> shapes{
-      f32({}), f32({0}), f32({3}), f32({U, U, U, U}), f32({1, 3, 7, 5}), f32({4, 3, 3, 3}),
-      f32({1, int64_t{1} << 28, 1, 2}), {FV_INT64, {2}}, {FV_BOOL, {1, 3, 7, 5}}};
+  const std::vector<TensorType> shapes{f32({}),
+                                       f32({0}),
+                                       f32({3}),
+                                       f32({U, U, U, U}),
+                                       f32({1, 3, 7, 5}),
+                                       f32({4, 3, 3, 3}),
+                                       f32({1, int64_t{1} << 28, 1, 2}),
+                                       {FV_INT64, {2}},
+                                       {FV_BOOL, {1, 3, 7, 5}}};
   uint64_t state = 1;
   auto random = [&](size_t n) {
     state = state * 6364136223846793005u + 1442695040888963407u;
@@ -324,7 +340,8 @@ void test_input_dims() {
   CHECK_ERROR(infer_graph(bad, {{3, 4}, {3, 5}}), FV_SHAPE_ERROR,
               "input 'b' has shape [3, 5], expected [?, 4]");
   bad = g;
-  CHECK_ERROR(infer_graph(bad, {{3, 4}}), FV_INVALID_ARGUMENT, "shapes of 1 inputs given, the model has 2");
+  CHECK_ERROR(infer_graph(bad, {{3, 4}}), FV_INVALID_ARGUMENT,
+              "shapes of 1 inputs given, the model has 2");
   bad = g;
   bad.value(b).type.dims = {U, 5};
   CHECK_ERROR(infer_graph(bad), FV_SHAPE_ERROR, "add 'sum': shapes [?, 4] and [?, 5]");

@@ -122,8 +122,7 @@ void test_files() {
   FILE* f = std::fopen(path.c_str(), "wb");
   CHECK_EQ(std::fwrite(truncated.data(), 1, truncated.size(), f), truncated.size());
   std::fclose(f);
-  CHECK_ERROR(open_model(path).status(), FV_MODEL_ERROR,
-              "'" + path + "': model is truncated");
+  CHECK_ERROR(open_model(path).status(), FV_MODEL_ERROR, "'" + path + "': model is truncated");
   CHECK_EQ(std::remove(path.c_str()), 0);
   CHECK_ERROR(open_model(path).status(), FV_NOT_FOUND, "No such file");
   CHECK_ERROR(open_model("/").status(), FV_IO_ERROR, "Is a directory");

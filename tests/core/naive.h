@@ -196,22 +196,25 @@ inline bool Naive::run_movement(const Node& n) {
     });
   } else if (n.op == "pad") {
     const auto op = read_attrs<ops::Pad>(n);
-    move(n, 0, [&](const Ints& index) {
-      Ints from = index;
-      for (size_t i = 0; i < rank; ++i) {
-        const int64_t low = std::max<int64_t>(-op.pads[i], 0);
-        const int64_t high = x[i] - 1 - std::max<int64_t>(-op.pads[rank + i], 0);
-        int64_t& v = from[i];
-        v -= op.pads[i];
-        if (v >= low && v <= high) continue;
-        if (op.mode == "constant") return Ints{};
-        if (op.mode == "edge")
-          v = v < low ? low : high;
-        else
-          v = v < low ? 2 * low - v : 2 * high - v;
-      }
-      return from;
-    }, static_cast<float>(op.value));
+    move(
+        n, 0,
+        [&](const Ints& index) {
+          Ints from = index;
+          for (size_t i = 0; i < rank; ++i) {
+            const int64_t low = std::max<int64_t>(-op.pads[i], 0);
+            const int64_t high = x[i] - 1 - std::max<int64_t>(-op.pads[rank + i], 0);
+            int64_t& v = from[i];
+            v -= op.pads[i];
+            if (v >= low && v <= high) continue;
+            if (op.mode == "constant") return Ints{};
+            if (op.mode == "edge")
+              v = v < low ? low : high;
+            else
+              v = v < low ? 2 * low - v : 2 * high - v;
+          }
+          return from;
+        },
+        static_cast<float>(op.value));
   } else if (n.op == "expand") {
     move(n, 0, [&](const Ints& index) {
       Ints from(index.end() - static_cast<int64_t>(rank), index.end());
@@ -242,7 +245,8 @@ inline bool Naive::run_movement(const Node& n) {
     });
   } else if (n.op == "split") {
     const auto op = read_attrs<ops::Split>(n);
-    const auto a = static_cast<size_t>(op.axis < 0 ? op.axis + static_cast<int64_t>(rank) : op.axis);
+    const auto a =
+        static_cast<size_t>(op.axis < 0 ? op.axis + static_cast<int64_t>(rank) : op.axis);
     int64_t offset = 0;
     for (size_t k = 0; k < n.outputs.size(); ++k) {
       move(n, k, [&](Ints index) {
@@ -253,7 +257,8 @@ inline bool Naive::run_movement(const Node& n) {
     }
   } else if (n.op == "concat") {
     const auto op = read_attrs<ops::Concat>(n);
-    const auto a = static_cast<size_t>(op.axis < 0 ? op.axis + static_cast<int64_t>(rank) : op.axis);
+    const auto a =
+        static_cast<size_t>(op.axis < 0 ? op.axis + static_cast<int64_t>(rank) : op.axis);
     Tensor y = blank(n);
     int64_t offset = 0;
     for (size_t k = 0; k < n.inputs.size(); ++k) {
@@ -268,7 +273,8 @@ inline bool Naive::run_movement(const Node& n) {
     values_[n.outputs[0]] = std::move(y);
   } else if (n.op == "gather") {
     const auto op = read_attrs<ops::Gather>(n);
-    const auto a = static_cast<size_t>(op.axis < 0 ? op.axis + static_cast<int64_t>(rank) : op.axis);
+    const auto a =
+        static_cast<size_t>(op.axis < 0 ? op.axis + static_cast<int64_t>(rank) : op.axis);
     const Value& indices = g_.value(n.inputs[1]);
     const auto* list = static_cast<const int64_t*>(indices.constant.data);
     move(n, 0, [&](const Ints& index) {
@@ -292,27 +298,41 @@ inline bool Naive::run_movement(const Node& n) {
 
 inline bool Naive::run_arithmetic(const Node& n) {
   const std::string& op = n.op;
-  if (op == "add") pointwise(n, [](float a, float b) { return a + b; });
-  else if (op == "sub") pointwise(n, [](float a, float b) { return a - b; });
-  else if (op == "mul") pointwise(n, [](float a, float b) { return a * b; });
-  else if (op == "div") pointwise(n, [](float a, float b) { return a / b; });
-  else if (op == "max") pointwise(n, [](float a, float b) { return a > b ? a : b; });
-  else if (op == "relu") pointwise(n, [](float a, float) { return a > 0 ? a : 0; });
-  else if (op == "neg") pointwise(n, [](float a, float) { return -a; });
-  else if (op == "exp") pointwise(n, [](float a, float) { return std::exp(a); });
-  else if (op == "log") pointwise(n, [](float a, float) { return std::log(a); });
-  else if (op == "sqrt") pointwise(n, [](float a, float) { return std::sqrt(a); });
-  else if (op == "square") pointwise(n, [](float a, float) { return a * a; });
+  if (op == "add")
+    pointwise(n, [](float a, float b) { return a + b; });
+  else if (op == "sub")
+    pointwise(n, [](float a, float b) { return a - b; });
+  else if (op == "mul")
+    pointwise(n, [](float a, float b) { return a * b; });
+  else if (op == "div")
+    pointwise(n, [](float a, float b) { return a / b; });
+  else if (op == "max")
+    pointwise(n, [](float a, float b) { return a > b ? a : b; });
+  else if (op == "relu")
+    pointwise(n, [](float a, float) { return a > 0 ? a : 0; });
+  else if (op == "neg")
+    pointwise(n, [](float a, float) { return -a; });
+  else if (op == "exp")
+    pointwise(n, [](float a, float) { return std::exp(a); });
+  else if (op == "log")
+    pointwise(n, [](float a, float) { return std::log(a); });
+  else if (op == "sqrt")
+    pointwise(n, [](float a, float) { return std::sqrt(a); });
+  else if (op == "square")
+    pointwise(n, [](float a, float) { return a * a; });
   else if (op == "reduce_mean")
-    reduce(n, 0, [](double s, double a) { return s + a; }, [](double s, double c) { return s / c; });
+    reduce(
+        n, 0, [](double s, double a) { return s + a; }, [](double s, double c) { return s / c; });
   else if (op == "reduce_sum")
     reduce(n, 0, [](double s, double a) { return s + a; }, [](double s, double) { return s; });
   else if (op == "reduce_sum_square")
     reduce(n, 0, [](double s, double a) { return s + a * a; }, [](double s, double) { return s; });
   else if (op == "reduce_max")
-    reduce(n, -INFINITY, [](double s, double a) { return s > a ? s : a; },
-           [](double s, double) { return s; });
-  else return false;
+    reduce(
+        n, -INFINITY, [](double s, double a) { return s > a ? s : a; },
+        [](double s, double) { return s; });
+  else
+    return false;
   return true;
 }
 

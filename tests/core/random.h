@@ -76,8 +76,10 @@ inline std::vector<int> append_movement(Graph& g, Random& r, int x) {
       Ints pads;
       for (int64_t i = 0; i < 2 * rank; ++i) pads.push_back(r.in(0, 2) ? 0 : r.in(-1, 2));
       const char* modes[] = {"constant", "edge", "reflect"};
-      return append(g, "pad", {x}, {{"pads", pads}, {"mode", std::string(modes[r.in(0, 2)])},
-                                    {"value", static_cast<double>(r.in(-1, 1))}});
+      return append(g, "pad", {x},
+                    {{"pads", pads},
+                     {"mode", std::string(modes[r.in(0, 2)])},
+                     {"value", static_cast<double>(r.in(-1, 1))}});
     }
     case 3: {
       Ints shape(dims.begin(), dims.end());

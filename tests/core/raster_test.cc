@@ -103,7 +103,9 @@ void test_what_disappears() {
            "reshape");
   CHECK_EQ(Chain({2, 3, 4, 5})
                .then("pad", {{"pads", Ints{0, 0, 1, 1, 0, 0, 1, 1}}})
-               .then("slice", {{"axes", Ints{2, 3}}, {"begin", Ints{1, 1}}, {"end", Ints{5, 6}},
+               .then("slice", {{"axes", Ints{2, 3}},
+                               {"begin", Ints{1, 1}},
+                               {"end", Ints{5, 6}},
                                {"step", Ints{1, 1}}})
                .left(),
            "reshape");
@@ -129,8 +131,7 @@ void test_split_and_concat() {
   Graph g;
   const int x = g.add_value("x", {FV_FLOAT32, {2, 6, 3}});
   g.inputs = {x};
-  const auto parts =
-      append(g, "split", {x}, {{"axis", int64_t{1}}, {"sizes", Ints{2, 1, 3}}}, 3);
+  const auto parts = append(g, "split", {x}, {{"axis", int64_t{1}}, {"sizes", Ints{2, 1, 3}}}, 3);
   g.outputs = append(g, "concat", parts, {{"axis", int64_t{1}}});
   const Graph out = simplified(g);
   Random r(9);

@@ -66,10 +66,11 @@ void test_values() {
       "constant 'w' holds 100 bytes, float32[3, 2, 3, 3] takes 216");
   BAD(s.g.value(s.w).type.dims[0] = kUnknown, FV_MODEL_ERROR, "incomplete shape");
   BAD(s.g.value(s.w).type.dims = Dims(4, int64_t{1} << 30), FV_SHAPE_ERROR, "overflows");
-  BAD(s.g.value(s.w).constant.data = "misaligned" + (reinterpret_cast<uintptr_t>("misaligned") % 2
-          ? 0 : 1), FV_MODEL_ERROR, "not aligned");
+  BAD(s.g.value(s.w).constant.data =
+          "misaligned" + (reinterpret_cast<uintptr_t>("misaligned") % 2 ? 0 : 1),
+      FV_MODEL_ERROR, "not aligned");
   BAD(const unsigned char two = 2; s.g.add_constant("flag", {FV_BOOL, {1}}, &two), FV_MODEL_ERROR,
-      "bool and holds bytes above 1");
+                                   "bool and holds bytes above 1");
   BAD(s.g.meta["k"] = "\xc0", FV_MODEL_ERROR, "metadata");
 }
 
