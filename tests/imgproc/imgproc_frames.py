@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from twin import Picture
-
 from foveal.frame import Frame
+from twin import Picture
 
 FORMATS = ("rgb", "bgr", "rgba", "bgra", "gray", "nv12", "nv21", "i420")
 YUV = ("nv12", "nv21", "i420")

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 import twin
-from imgproc_frames import FORMATS, make, noise
-from PIL import Image
-
 from foveal.errors import ArgumentError, FrameError, NotFoundError
 from foveal.frame import Frame
 from foveal.image import Pipeline
+from imgproc_frames import FORMATS, make, noise
+from PIL import Image
 
 Y, UV, RGB = noise((6, 8)), noise((3, 8)), noise((6, 8, 3))
 

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import twin
-from imgproc_frames import FORMATS, YUV, make, noise
-
 from foveal.errors import ShapeError, SpecError
 from foveal.frame import Frame
 from foveal.image import Bilinear, Cover, Letterbox, Nearest, Norm, Pipeline, Yuv
+from imgproc_frames import FORMATS, YUV, make, noise
 
 TOLERANCE = 1e-3  # of 255, float32 out
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from foveal import image
 from foveal.errors import SpecError
 from foveal.image import (
