@@ -1,4 +1,7 @@
-"""Whole networks: imported = source runtime, optimised = unoptimised, 1 thread = 2 threads."""
+"""Whole networks: what the passes leave of them, symbolic sizes, saving.
+
+That they compute the same as their source runtime is tested in tests/models.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import onnx
 import pytest
 import zoo_arch
 from foveal.convert import convert
-from foveal.convert.parity import compare, deviations, random_feeds
+from foveal.convert.parity import deviations, random_feeds
 from foveal.graph import Graph
 from foveal.session import Session
 from harness import expected
@@ -45,19 +48,9 @@ def counts(graph: Graph) -> Counter[str]:
 
 @pytest.mark.parametrize("name", zoo_arch.ARCHITECTURES)
 def test_architecture(name: str) -> None:
-    model = zoo_arch.build(name, size=96, batch=2 if name == "mobilenet_v2" else 1)
-    data = model.SerializeToString()
-    graph, plain = convert(data), convert(data, optimize=False)
-    left = counts(graph)
+    left = counts(convert(zoo_arch.build(name, size=96).SerializeToString()))
     assert {op: left[op] for op in LEFT[name]} == LEFT[name]
     assert "batch_norm" not in left
-    feeds = random_feeds(graph.inputs, seed=2)
-    want, got = expected(model, feeds), run(graph, feeds)
-    agree(want, got)
-    agree(want, run(plain, feeds))
-    two = run(graph, feeds, threads=2)
-    for key, value in got.items():
-        np.testing.assert_array_equal(two[key], value)
 
 
 @pytest.mark.parametrize("dims", [("batch", 3, "height", "width")])
@@ -86,12 +79,7 @@ def test_zoo_model(name: str) -> None:
 
     path = Path(zoo.get(name))
     shapes = dict(zoo.find(name).input_shapes)
-    graph = convert(path, input_shapes=shapes)
-    plain = convert(path, input_shapes=shapes, optimize=False)
-    assert counts(graph)["transpose"] == ZOO[name]
-    for g in (graph, plain):
-        for row in compare(path, g, input_shapes=shapes):
-            assert row.relative <= BOUND, row
+    assert counts(convert(path, input_shapes=shapes))["transpose"] == ZOO[name]
 
 
 def test_saved_networks_are_the_same(tmp_path: Path) -> None:
