@@ -23,7 +23,7 @@ def foveal(tmp_path):
         done = subprocess.run(
             [sys.executable, "-m", "foveal", *map(str, args)],
             cwd=cwd,
-            env={**os.environ, **(env or {})},
+            env={**os.environ, "FOVEAL_PROGRESS": "0", **(env or {})},
             capture_output=True,
             text=True,
             timeout=timeout,

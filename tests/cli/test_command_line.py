@@ -134,3 +134,12 @@ def test_table_aligns(capsys):
 )
 def test_sizes(number, text):
     assert console.size(number) == text
+
+
+def test_lists_become_one_line():
+    assert console.one_line("needs:\n  a: x\n\n  b: y\n") == "needs: a: x; b: y"
+
+
+def test_empty_columns_can_be_hidden(capsys):
+    console.table(("a", "b", "c"), [("1", "-", "x"), ("2", "", "yy")], right=(2,), hide_empty=True)
+    assert capsys.readouterr().out == "a   c\n1   x\n2  yy\n"

@@ -32,7 +32,8 @@ def note(message: str) -> None:
 
 def one_line(text: str) -> str:
     """The text without line breaks; a list of problems, one a line, is joined with semicolons."""
-    return "; ".join(part.strip() for part in text.splitlines() if part.strip())
+    joined = "; ".join(part.strip() for part in text.splitlines() if part.strip())
+    return joined.replace(":; ", ": ")
 
 
 def table(
