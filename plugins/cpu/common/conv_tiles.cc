@@ -32,8 +32,14 @@ Status ConvTiles::prepare(const Context& c, const Node& node, const ConvShape& s
   FV_ASSIGN(posts_, Posts::make(node, out, tail_.posts));
   bias_ = Floats64(static_cast<size_t>(ceil_div(s_.out_c, kLanes) + 4) * kLanes);
   if (!bias_.data()) return no_memory();
-  if (const Value b = node.input(2))
-    std::memcpy(bias_.data(), b.constant<float>(), static_cast<size_t>(s_.out_c) * 4);
+  w_ = weights;
+  w_input_ = Input(weights.value);
+  if (const Value b = node.input(2)) {
+    bias_input_ = Input(b);
+    bias_computed_ = !b.is_constant();
+    if (b.is_constant())
+      std::memcpy(bias_.data(), b.constant<float>(), static_cast<size_t>(s_.out_c) * 4);
+  }
 
   for (ConvPhase& from : phases) {
     Phase p;
@@ -44,7 +50,7 @@ Status ConvTiles::prepare(const Context& c, const Node& node, const ConvShape& s
     const int64_t lanes = s_.plain_input ? 1 : kLanes;
     if (!p.direct) {
       const int64_t rows = (p.band_rows - 1) * p.row_step + p.row_span;
-      const int64_t blocks = s_.plain_input ? s_.in_c : ceil_div(group_in_, kLanes);
+      const int64_t blocks = s_.plain_input ? group_in_ : ceil_div(group_in_, kLanes);
       const int64_t floats = blocks * rows * static_cast<int64_t>(p.columns.size()) * p.width *
                              lanes;
       scratch_floats_ = std::max(scratch_floats_, (floats + 63) / 64 * 64);
@@ -54,10 +60,18 @@ Status ConvTiles::prepare(const Context& c, const Node& node, const ConvShape& s
     std::string key = format("%s %s g%d m%d %s", FV_ISA_NAME, kind, s_.group, merged_,
                              s_.plain_input ? "plain" : "blocked");
     for (const ConvTap& t : p.taps) key += ' ' + std::to_string(t.index);
-    p.weights = static_cast<const float*>(
-        c.packed(weights.value, key, static_cast<size_t>(packed_floats(p)) * 4,
-                 [&](void* dst) { pack(p, weights, static_cast<float*>(dst)); }));
-    if (!p.weights) return no_memory();
+    const int64_t floats = std::max<int64_t>(1, groups_ * group_floats(p));
+    if (weights.value.is_constant()) {
+      p.weights = static_cast<const float*>(
+          c.packed(weights.value, key, static_cast<size_t>(floats) * 4, [&](void* dst) {
+            for (int g = 0; g < groups_; ++g)
+              pack_group(p, weights.value.constant<float>(), g, static_cast<float*>(dst));
+          }));
+      if (!p.weights) return no_memory();
+    } else {  // packed at every run, into the workspace behind the scratch of the threads
+      p.packed_at = computed_floats_;
+      computed_floats_ += (floats + 15) / 16 * 16;
+    }
     phases_.push_back(std::move(p));
   }
   return ok();
@@ -112,7 +126,7 @@ void ConvTiles::plan(Phase& p) const {
   // Tap offsets from the first input pixel of a row of outputs.
   const int64_t scratch_row = static_cast<int64_t>(p.columns.size()) * p.width;
   const int64_t scratch_rows = (band - 1) * p.row_step + p.row_span;
-  const int channels = s_.plain_input ? s_.in_c : 1;
+  const int channels = s_.plain_input ? group_in_ : 1;
   for (int ch = 0; ch < channels; ++ch)
     for (const ConvTap& t : p.taps) {
       const int dx = t.dx - p.min_dx;
@@ -126,33 +140,35 @@ void ConvTiles::plan(Phase& p) const {
     }
 }
 
-int64_t ConvTiles::packed_floats(const Phase& p) const {
-  return std::max<int64_t>(1, static_cast<int64_t>(groups_) * ceil_div(group_out_, kLanes) *
-                                  kLanes * group_in_ * static_cast<int64_t>(p.taps.size()));
+int64_t ConvTiles::group_floats(const Phase& p) const {
+  return ceil_div(group_out_, kLanes) * kLanes * group_in_ * static_cast<int64_t>(p.taps.size());
 }
 
-// [merged group][pair of output blocks][input channel block][tap][lane][2 * kLanes]
-void ConvTiles::pack(const Phase& p, const ConvWeights& w, float* dst) const {
-  const float* src = w.value.constant<float>();
+// [merged group][pair of output blocks][input channel block][tap][lane][2 * kLanes]; the last merged
+// group may hold fewer channels, an odd last block is kLanes wide.
+void ConvTiles::pack_group(const Phase& p, const float* src, int g, float* dst) const {
   const int real_in = s_.in_c / s_.group, real_out = s_.out_c / s_.group;
-  const int out_blocks = static_cast<int>(ceil_div(group_out_, kLanes));
+  const int channels = std::min(group_in_, s_.in_c - g * group_in_);
+  const int outputs = std::min(group_out_, s_.out_c - g * group_out_);
+  const int out_blocks = static_cast<int>(ceil_div(outputs, kLanes));
   const int lanes = s_.plain_input ? 1 : kLanes;
-  for (int g = 0; g < groups_; ++g) {
-    for (int block = 0; block < out_blocks; block += 2) {
-      const int width = std::min(2, out_blocks - block) * kLanes;
-      for (int c0 = 0; c0 < group_in_; c0 += lanes)
-        for (const ConvTap& t : p.taps)
-          for (int c = c0; c < std::min(c0 + lanes, group_in_); ++c, dst += width)
-            for (int i = 0; i < width; ++i) {
-              const int o = block * kLanes + i;  // within the merged group
-              const int real = g * merged_ + o / real_out;
-              const bool present =
-                  o < group_out_ && real < s_.group && o / real_out == c / real_in;
-              dst[i] = present ? src[real * w.group + (o % real_out) * w.out +
-                                     (c % real_in) * w.in + t.index]
-                               : 0.f;
-            }
-    }
+  dst += g * group_floats(p);
+  for (int block = 0; block < out_blocks; block += 2) {
+    const int width = std::min(2, out_blocks - block) * kLanes;
+    for (int c0 = 0; c0 < channels; c0 += lanes)
+      for (const ConvTap& t : p.taps)
+        for (int c = c0; c < std::min(c0 + lanes, channels); ++c, dst += width) {
+          const int first = block * kLanes;  // output channel within the merged group
+          const int64_t in = (c % real_in) * w_.in + t.index;
+          int i = 0;
+          for (; i < width && first + i < outputs; ++i) {
+            const int o = first + i;
+            dst[i] = o / real_out == c / real_in
+                         ? src[(g * merged_ + o / real_out) * w_.group + (o % real_out) * w_.out + in]
+                         : 0.f;
+          }
+          for (; i < width; ++i) dst[i] = 0.f;
+        }
   }
 }
 
@@ -242,12 +258,12 @@ void ConvTiles::task(const Run& r, const Phase& p, int64_t index, int worker) co
     t.block_pitch = row * ((p.band_rows - 1) * p.row_step + p.row_span);
     t.taps = p.scratch_taps.data();
   }
-  t.tap_count = static_cast<int>(p.taps.size()) * (s_.plain_input ? s_.in_c : 1);
+  t.tap_count = static_cast<int>(p.taps.size()) * (s_.plain_input ? channels : 1);
   t.lanes = lanes;
   const int in_blocks = s_.plain_input ? 1 : static_cast<int>(ceil_div(channels, kLanes));
   const int last_lanes = s_.plain_input ? 1 : channels - (in_blocks - 1) * kLanes;
   const int64_t steps_per_block = static_cast<int64_t>(t.tap_count) * lanes;
-  const int64_t all_steps = static_cast<int64_t>(p.taps.size()) * group_in_;
+  const int64_t all_steps = static_cast<int64_t>(p.taps.size()) * channels;
 
   float* y = r.ptr<float>(y_);
   const int64_t out_plane = static_cast<int64_t>(s_.out_h) * s_.out_w * kLanes;
@@ -264,8 +280,7 @@ void ConvTiles::task(const Run& r, const Phase& p, int64_t index, int worker) co
   const int64_t pixel_step = lanes;
   const int pairs = (out_blocks + 1) / 2;
   const int pair_end = static_cast<int>(pairs * (split + 1) / p.splits);
-  const float* group_weights =
-      p.weights + static_cast<int64_t>(g) * ceil_div(group_out_, kLanes) * kLanes * all_steps;
+  const float* group_weights = weights_of(r, p) + g * group_floats(p);
   for (int pair = static_cast<int>(pairs * split / p.splits); pair < pair_end;) {
     int vectors = std::min(2, out_blocks - 2 * pair);
     if (cols <= kMaxPixels4 && pair + 1 < pair_end && out_blocks - 2 * pair >= 4) vectors = 4;
@@ -304,10 +319,17 @@ void ConvTiles::task(const Run& r, const Phase& p, int64_t index, int worker) co
   }
 }
 
-void ConvTiles::run(const Run& r) const {
-  for (const Phase& p : phases_)
+void ConvTiles::run(const Run& r) {
+  if (bias_computed_)
+    std::memcpy(bias_.data(), bias_input_.ptr<float>(r), static_cast<size_t>(s_.out_c) * 4);
+  for (const Phase& p : phases_) {
+    if (!p.weights)
+      r.parallel_for(groups_, [&](int64_t g, int) {
+        pack_group(p, w_input_.ptr<float>(r), static_cast<int>(g), computed(r) + p.packed_at);
+      });
     r.parallel_for(s_.batch * groups_ * p.bands * p.splits,
                    [&](int64_t index, int worker) { task(r, p, index, worker); });
+  }
   if (!posts_last_) return;
   const int64_t plane = static_cast<int64_t>(s_.out_h) * s_.out_w * kLanes;
   r.parallel_for(s_.batch * ceil_div(s_.out_c, kLanes), [&](int64_t i, int) {

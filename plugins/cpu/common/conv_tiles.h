@@ -25,7 +25,7 @@ struct ConvShape {
   int out_c = 0, out_h = 0, out_w = 0;
   int group = 1;
   int step_y = 1, step_x = 1;  // input pixels between neighbouring outputs of a phase
-  bool plain_input = false;    // NCHW; group is 1
+  bool plain_input = false;    // NCHW; every channel is a tap of its own
 };
 
 struct ConvTap {
@@ -44,19 +44,22 @@ struct ConvPhase {
 // Strides of the weight tensor, in elements.
 struct ConvWeights {
   Value value;
-  int64_t group, out, in;  // between groups, and between channels within a group
+  int64_t group = 0, out = 0, in = 0;  // between groups, and between channels within a group
 };
 
 class ConvTiles {
  public:
   Status prepare(const Context& c, const Node& node, const ConvShape& shape,
                  std::vector<ConvPhase> phases, const ConvWeights& weights, const char* kind);
-  void run(const Run& r) const;
-  size_t workspace() const { return static_cast<size_t>(threads_) * scratch_floats_ * 4; }
+  void run(const Run& r);
+  size_t workspace() const {
+    return static_cast<size_t>(threads_ * scratch_floats_ + computed_floats_) * 4;
+  }
 
  private:
   struct Phase : ConvPhase {
-    const float* weights = nullptr;
+    const float* weights = nullptr;  // NULL: computed, packed at run time
+    int64_t packed_at = 0;
     std::vector<int32_t> direct_taps, scratch_taps;
     std::vector<int> columns;  // column phases that some tap needs
     bool direct = false;       // taps stay inside the image and columns are not strided
@@ -65,8 +68,14 @@ class ConvTiles {
     int64_t bands = 1, splits = 1;
   };
   void plan(Phase& p) const;
-  void pack(const Phase& p, const ConvWeights& w, float* dst) const;
-  int64_t packed_floats(const Phase& p) const;
+  void pack_group(const Phase& p, const float* src, int g, float* dst) const;
+  int64_t group_floats(const Phase& p) const;  // packed weights of a merged group
+  float* computed(const Run& r) const {
+    return reinterpret_cast<float*>(r.workspace) + threads_ * scratch_floats_;
+  }
+  const float* weights_of(const Run& r, const Phase& p) const {
+    return p.weights ? p.weights : computed(r) + p.packed_at;
+  }
   void fill_scratch(const Phase& p, const float* x, int c0, int channels, int row0, int rows,
                     float* dst) const;
   void task(const Run& r, const Phase& p, int64_t index, int worker) const;
@@ -75,7 +84,10 @@ class ConvTiles {
   int groups_ = 1, merged_ = 1;       // merged groups, and how many real ones each holds
   int group_in_ = 0, group_out_ = 0;  // channels of a merged group
   int threads_ = 1;
-  int64_t scratch_floats_ = 0;
+  int64_t scratch_floats_ = 0, computed_floats_ = 0;
+  ConvWeights w_;
+  Input w_input_, bias_input_;
+  bool bias_computed_ = false;
   std::vector<Phase> phases_;
   Floats64 bias_;
   FusedTail tail_;

@@ -17,18 +17,18 @@ struct TiledConv : Kernel {
 };
 
 bool is_depthwise(const Node& node, int64_t group) {
-  return group > 1 && node.input(0).dim(1) == group && node.output(0).dim(1) == group;
+  return group > 1 && node.input(1).is_constant() &&
+         (!node.input(2) || node.input(2).is_constant()) && node.input(0).dim(1) == group && node.output(0).dim(1) == group;
 }
-// Few channels: a block would hold mostly padding, and images arrive plain anyway.
+// Few channels: a block would hold mostly padding, and images arrive plain anyway. A computed
+// weight must arrive plain, and the layout of inputs is one.
 bool reads_plain(const Node& node, int64_t group) {
-  return group == 1 && node.input(0).dim(1) <= 4;
+  return (group == 1 && node.input(0).dim(1) <= 4) || !node.input(1).is_constant();
 }
 
 void supports(const Node& node, Support& s) {
   const auto op = node.attrs<ops::Conv2d>();
   if (!is_float(node.input(0))) return s.no("float32 only");
-  if (!node.input(1).is_constant()) return s.no("the weight must be constant");
-  if (node.input(2) && !node.input(2).is_constant()) return s.no("the bias must be constant");
   const ImageDims x(node.input(0)), y(node.output(0));
   if (std::max(x.pixels(), y.pixels()) > int64_t{1} << 26) return s.no("image over 64 megapixels");
   s.yes(reads_plain(node, op.group) ? kPlain : blocked(kLanes), blocked(kLanes));

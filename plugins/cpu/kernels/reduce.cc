@@ -45,7 +45,11 @@ FV_INLINE void each(const std::vector<Axis>& axes, const float* x, F f) {
 }
 
 struct Sum {
-  static float lanes(vf a) { return sum_lanes(a); }
+  static float lanes(vf a) {
+    double r = 0;
+    for (int i = 0; i < kLanes; ++i) r += a[i];
+    return static_cast<float>(r);
+  }
 };
 struct Max {
   static float lanes(vf a) { return max_lanes(a); }
@@ -80,15 +84,28 @@ FV_INLINE vf fold_columns(const Plan& p, const float* x, int columns, vf shift) 
   each(p.reduced, x, [&](const float* q) { acc = Row::step(acc, load_columns(q, columns) - shift); });
   return acc;
 }
-template <class Row, class Lanes>
+template <class Row, class Lanes, bool compensate>
 FV_INLINE float fold_run(const Plan& p, const float* x, float shift) {
-  vf acc = Row::start();
+  vf acc = Row::start(), lost{};
+  auto step = [&](vf v) {
+    if constexpr (compensate) {  // Kahan: long sums keep all their bits
+      const vf term = Row::step(vf{}, v) - lost, next = acc + term;
+      lost = (next - acc) - term;
+      acc = next;
+    } else {
+      acc = Row::step(acc, v);
+    }
+  };
   each(p.reduced, x, [&](const float* q) {
     int64_t i = 0;
-    for (; i + kLanes <= p.run; i += kLanes) acc = Row::step(acc, load(q + i) - shift);
+    for (; i + kLanes <= p.run; i += kLanes) step(load(q + i) - shift);
     if (i < p.run) {
       const int rest = static_cast<int>(p.run - i);
-      acc = v_select(lane_numbers() < rest, Row::step(acc, load_n(q + i, rest) - shift), acc);
+      const vi keep = lane_numbers() < rest;
+      const vf before = acc, before_lost = lost;
+      step(load_n(q + i, rest) - shift);
+      acc = v_select(keep, acc, before);
+      lost = v_select(keep, lost, before_lost);
     }
   });
   return Lanes::lanes(acc);
@@ -110,10 +127,13 @@ void reduce(const Plan& p, const float* x, float* y, int columns) {
   } else {
     float shift = 0;
     if (log_sum_exp) {
-      shift = fold_run<Row_reduce_max, Max>(p, x, 0);
+      shift = fold_run<Row_reduce_max, Max, false>(p, x, 0);
       shift = v_abs(shift) == kInf ? 0 : shift;
     }
-    y[0] = Row::result(splat(fold_run<Row, Lanes>(p, x, shift)), n)[0] + shift;
+    float folded = fold_run<Row, Lanes, std::is_same_v<Lanes, Sum>>(p, x, shift);
+    // The compensation turns infinities into NaN.
+    if (folded != folded) folded = fold_run<Row, Lanes, false>(p, x, shift);
+    y[0] = Row::result(splat(folded), n)[0] + shift;
   }
 }
 
