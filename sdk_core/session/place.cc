@@ -5,6 +5,7 @@
 
 #include "graph/decompose.h"
 #include "graph/fuse.h"
+#include "graph/raster.h"
 #include "session/layout.h"
 
 namespace foveal {
@@ -80,6 +81,7 @@ Result<PlacedGraph> place(Graph graph, const Backends& backends, bool fuse) {
     return choose(current, current.nodes[static_cast<size_t>(node)], backends).refusals;
   };
   FV_TRY(decompose(graph, runs, why));
+  simplify_rasters(graph);
   g.graph = std::move(graph);
   for (const Node& node : g.graph.nodes) g.placed.push_back(choose(g.graph, node, backends));
   join_islands(g, backends);

@@ -280,9 +280,13 @@ class Planner {
         const int in = n.inputs[static_cast<size_t>(k)];
         if (!(p.support.in_place >> k & 1) || in < 0) continue;
         const int r = root(in);
-        // Another view of the same memory may be read at other places than it is written.
+        // Another view of the same memory may be read at other places than it is written, and a
+        // post may read it after the node has written its result.
         bool viewed = false;
-        for (int v : n.inputs) viewed |= v >= 0 && v != in && root(v) == r;
+        for (int j = 0; j < static_cast<int>(n.inputs.size()); ++j) {
+          const int v = n.inputs[static_cast<size_t>(j)];
+          viewed |= v >= 0 && root(v) == r && (v != in || j >= n.own_inputs());
+        }
         if (viewed || graph().value(r).is_constant() || root(out) != out ||
             last[static_cast<size_t>(r)] != node_position_[static_cast<size_t>(i)] ||
             !same_layout(state(in).layout, state(out).layout) ||
