@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from foveal.graph import Graph, Value
+from foveal.optimize import optimize
 from passes_harness import build, check, f, ops
 
 
@@ -75,6 +76,17 @@ def test_scales_that_must_not_fold() -> None:
     no_fold(read_as_output)
 
 
+def test_scales_that_overflow_stay() -> None:
+    def body(g: Graph, x: Value) -> Value:
+        y = g.add("conv2d", [x, g.constant(np.full((1, 1, 1, 1), 1e-30, np.float32))])
+        y = g.add("mul", [y, g.constant(np.float32(1e38))])
+        return g.add("mul", [y, g.constant(np.float32(1e38))])
+
+    g = build((1, 1, 2, 2), body)
+    optimize(g, ["fold_scale_bias"])
+    assert ops(g) == {"conv2d": 1, "mul": 1}
+
+
 def stats(g: Graph, n: int) -> list[Value]:
     return [g.constant(v) for v in (f(n), f(n), f(n), np.abs(f(n)) + 0.5)]
 
@@ -109,10 +121,22 @@ def test_large_constants_are_not_made() -> None:
         return g.add("add", [x, g.add("expand", [g.constant(f(1))], {"shape": [1 << 25]})])
 
     g = build((1 << 25,), body)
-    from foveal.optimize import optimize
-
     optimize(g)
     assert ops(g) == {"expand": 1, "add": 1}
+
+
+def test_many_constants_are_bounded_together() -> None:
+    def body(g: Graph, x: Value) -> Value:
+        for i in range(40):
+            big = g.add("expand", [g.constant(np.float32(i))], {"shape": [1 << 18]})
+            x = g.add("add", [x, big])
+        return x
+
+    g = build((1,), body)
+    g.fold_budget = 10 << 18
+    optimize(g, ["fold_constants"])
+    assert ops(g)["expand"] == 30
+    assert g.fold_budget == 0
 
 
 @pytest.mark.parametrize("pads", [[0, 0, 1, 2, 0, 0, 3, 0], [0, 0, 0, 0, 0, 0, 1, 1]])

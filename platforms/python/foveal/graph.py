@@ -181,6 +181,8 @@ class Graph:
         self.inputs: list[Value] = []
         self.outputs: list[Value] = []
         self.meta: dict[str, str] = {}
+        # Elements of constants that importers and passes may still make up for this graph.
+        self.fold_budget = 1 << 27
         self._names: set[str] = set()
         self._next = 0
 
@@ -398,6 +400,7 @@ class Graph:
         """An independent graph; constants share their arrays."""
         out = Graph(self.name)
         out.meta = dict(self.meta)
+        out.fold_budget = self.fold_budget
         out._names, out._next = set(self._names), self._next
         twin: dict[Value, Value] = {}
 

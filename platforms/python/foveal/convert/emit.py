@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 
@@ -11,9 +12,9 @@ from foveal.convert.report import Unsupported
 from foveal.convert.symbols import Size, symbolic
 from foveal.graph import Graph, Value
 from foveal.optimize._evaluate import RULES, evaluate
-from foveal.optimize._fold import FOLD_LIMIT, fold_types
+from foveal.optimize._fold import may_fold, spend
 
-__all__ = ["FOLD_LIMIT", "MAX_OUTPUTS", "SIZE_HINT", "Emitter", "Unsupported", "same_padding"]
+__all__ = ["MAX_OUTPUTS", "SIZE_HINT", "Emitter", "Unsupported", "same_padding"]
 
 MAX_OUTPUTS = 4096
 SIZE_HINT = "export with fixed input sizes, or give them with input_shapes (--input-shape)"
@@ -50,6 +51,21 @@ class Emitter:
     def const(self, value: Any, dtype: str | None = None) -> Value:
         return self.graph.constant(np.asarray(value, dtype=dtype), name=f"{self.label}/const")
 
+    def full(self, value: np.ndarray, shape: Sequence[int]) -> Value:
+        """A constant filled with a scalar. Raises Unsupported when it would be too large."""
+        if any(d < 0 for d in shape) or not spend(self.graph, math.prod(shape)):
+            raise Unsupported(f"a constant of shape {list(shape)}")
+        return self.const(np.broadcast_to(value, tuple(shape)))
+
+    def range(self, start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> Value:
+        """start, start + delta, ... up to limit, of start's type; Unsupported when too many."""
+        first, last, step = (float(v.reshape(())) for v in (start, limit, delta))
+        count = (last - first) / step if step else math.inf
+        if not (math.isfinite(count) and spend(self.graph, max(math.ceil(count), 0))):
+            raise Unsupported(f"a range of {count} elements")
+        steps = np.arange(max(math.ceil(count), 0))
+        return self.const((start.reshape(()) + steps * delta.reshape(())).astype(start.dtype))
+
     @overload
     def op(
         self, op: str, *inputs: Value | None, outputs: Literal[1] = 1, **attrs: Any
@@ -68,7 +84,7 @@ class Emitter:
         made = result if outputs > 1 else [result]
         if any(a is not None and a.dtype == object for a in arrays):
             return self._symbolic(op, arrays, made, constant)
-        if not constant or op not in RULES or not fold_types(made):
+        if not constant or op not in RULES or not may_fold(self.graph, made):
             return result
         node = made[0].producer
         folded = evaluate(op, arrays, node.attr)

@@ -22,6 +22,7 @@ from foveal.convert.flatbuffer import Buffer, Table
 from foveal.convert.report import Report
 from foveal.errors import FovealError, ModelError
 from foveal.graph import Graph, Value
+from foveal.optimize._fold import spend
 
 SUFFIXES = (".tflite", ".litert")
 
@@ -143,6 +144,8 @@ class _Importer:
             raise ModelError(f"tensor '{name}' has {raw.size} bytes of {dtype}")
         values = np.frombuffer(raw.tobytes() if dtype == "bool" else raw, kind)
         if sparsity is not None:
+            if not spend(self.graph, math.prod(shape)):
+                raise ModelError(f"sparse tensor '{name}' of shape {shape} is too large")
             array = densify(name, shape, values, sparsity)
         elif values.size != math.prod(shape):
             raise ModelError(

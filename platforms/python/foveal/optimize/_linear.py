@@ -64,28 +64,40 @@ def fold(
         if old.shape not in ((), (1,), (count,)):
             return 0
         old_bias = np.broadcast_to(old.reshape(-1), (count,))
-    new_weight = weight
-    new_bias = old_bias
-    if scale is not None:
-        w = array(weight)
-        assert w is not None
-        if linear.op == "conv2d":
-            w = w * scale.reshape(-1, 1, 1, 1)
-        elif linear.op == "conv_transpose2d":
-            group = linear.attr("group")
-            split = w.reshape(group, w.shape[0] // group, *w.shape[1:])
-            w = (split * scale.reshape(group, 1, -1, 1, 1)).reshape(w.shape)
-        else:
-            w = w * (scale[:, None] if linear.attr("transpose_b") else scale)
-        new_weight = graph.constant(w.astype(weight.dtype), f"{weight.name}/scaled")
-        new_bias = new_bias * scale
-    if shift is not None:
-        new_bias = new_bias + shift
-    inputs = [linear.input(0), new_weight, bias]
-    if bias is not None or new_bias.any():
-        inputs[2] = graph.constant(new_bias.astype(weight.dtype), f"{linear.name}/bias")
+    new_bias = old_bias * (1.0 if scale is None else scale) + (0.0 if shift is None else shift)
+    inputs = [linear.input(0), weight, bias]
+    try:
+        if scale is not None:
+            scaled = _narrowed(_scaled(linear, scale), weight.dtype)
+            inputs[1] = graph.constant(scaled, f"{weight.name}/scaled")
+        if bias is not None or new_bias.any():
+            narrow = _narrowed(new_bias, weight.dtype)
+            inputs[2] = graph.constant(narrow, f"{linear.name}/bias")
+    except OverflowError:
+        return 0
     made = graph.add(linear.op, inputs, linear.attrs, name=linear.name)
     return replace(graph, after, made)
+
+
+def _scaled(linear: Node, scale: np.ndarray) -> np.ndarray:
+    w = array(linear.input(1))
+    assert w is not None
+    if linear.op == "conv2d":
+        return w * scale.reshape(-1, 1, 1, 1)
+    if linear.op == "conv_transpose2d":
+        group = linear.attr("group")
+        split = w.reshape(group, w.shape[0] // group, *w.shape[1:])
+        return (split * scale.reshape(group, 1, -1, 1, 1)).reshape(w.shape)
+    return w * (scale[:, None] if linear.attr("transpose_b") else scale)
+
+
+def _narrowed(values: np.ndarray, dtype: str) -> np.ndarray:
+    """The values in the weights' type. Raises OverflowError when one of them does not fit."""
+    with np.errstate(over="ignore"):
+        narrow = values.astype(dtype)
+    if not np.isfinite(narrow).all():
+        raise OverflowError
+    return narrow
 
 
 def foldable(graph: Graph, after: Node, value: Value) -> tuple[Node, int] | None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from foveal.convert._onnx.context import OnnxNode, op
-from foveal.convert.emit import FOLD_LIMIT, SIZE_HINT, Unsupported
+from foveal.convert.emit import SIZE_HINT, Unsupported
 from foveal.graph import Value
 
 _INT64_MAX = (1 << 63) - 1
@@ -172,12 +172,9 @@ def _constant(n: OnnxNode) -> Value:
 
 @op("ConstantOfShape")
 def _constant_of_shape(n: OnnxNode) -> Value:
-    shape = n.ints_at(0, "shape")
     fill = n.tensor("value")
-    value = np.zeros(1, np.float32) if fill is None else fill.reshape(-1)[:1]
-    if any(d < 0 for d in shape) or math.prod(shape) > FOLD_LIMIT:
-        raise Unsupported(f"the shape {shape}")
-    return n.e.const(np.broadcast_to(value.reshape([1] * len(shape)), shape))
+    value = np.zeros((), np.float32) if fill is None else fill.reshape(-1)[:1].reshape(())
+    return n.e.full(value, n.ints_at(0, "shape"))
 
 
 @op("Shape")
@@ -196,10 +193,4 @@ def _size(n: OnnxNode) -> Value:
 
 @op("Range")
 def _range(n: OnnxNode) -> Value:
-    start, limit, delta = (n.array(i, w) for i, w in enumerate(("start", "limit", "delta")))
-    step = float(delta)
-    count = (float(limit) - float(start)) / step if step else math.inf
-    if not count <= FOLD_LIMIT:
-        raise Unsupported(f"a range of {count} elements")
-    values = start + np.arange(max(math.ceil(count), 0)) * delta
-    return n.e.const(values.astype(start.dtype))
+    return n.e.range(*(n.array(i, what) for i, what in enumerate(("start", "limit", "delta"))))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from foveal.convert._tflite.context import TfliteNode, op
-from foveal.convert.emit import FOLD_LIMIT, Unsupported
+from foveal.convert.emit import Unsupported
 from foveal.graph import Value
 
 
@@ -172,18 +171,9 @@ def _rank(n: TfliteNode) -> Value:
 
 @op("FILL")
 def _fill(n: TfliteNode) -> Value:
-    shape = n.ints_at(0, "shape")
-    if any(d < 0 for d in shape) or math.prod(shape) > FOLD_LIMIT:
-        raise Unsupported(f"the shape {shape}")
-    return n.e.const(np.broadcast_to(n.array(1, "value").reshape(()), shape))
+    return n.e.full(n.array(1, "value").reshape(()), n.ints_at(0, "shape"))
 
 
 @op("RANGE")
 def _range(n: TfliteNode) -> Value:
-    start, limit, delta = (n.array(i, w) for i, w in enumerate(("start", "limit", "delta")))
-    step = float(delta.reshape(()))
-    count = (float(limit.reshape(())) - float(start.reshape(()))) / step if step else math.inf
-    if not count <= FOLD_LIMIT:
-        raise Unsupported(f"a range of {count} elements")
-    values = start.reshape(()) + np.arange(max(math.ceil(count), 0)) * delta.reshape(())
-    return n.e.const(values.astype(start.dtype))
+    return n.e.range(*(n.array(i, what) for i, what in enumerate(("start", "limit", "delta"))))

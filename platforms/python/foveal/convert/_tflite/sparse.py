@@ -7,8 +7,6 @@ inner positions are further dimensions at the end of the order.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from foveal.convert._tflite.schema import INDEX_VECTORS, DimMetadata, Sparsity
@@ -26,15 +24,16 @@ def _indices(meta: Table, kind: int, field: int, name: str) -> np.ndarray:
 
 
 def densify(name: str, shape: list[int], values: np.ndarray, sparsity: Table) -> np.ndarray:
-    """The dense array of `shape`. Raises ModelError when the description contradicts itself."""
+    """The dense array of `shape`, whose size the caller has checked.
+
+    Raises ModelError when the description contradicts itself.
+    """
     order = sparsity.array(Sparsity.TRAVERSAL_ORDER, "i4").tolist()
     blocks = sparsity.array(Sparsity.BLOCK_MAP, "i4").tolist()
     metas = list(sparsity.tables(Sparsity.DIM_METADATA))
     rank = len(shape)
     total = rank + len(blocks)
     bad = ModelError(f"sparse tensor '{name}' describes itself inconsistently")
-    if math.prod(shape) > FOLD_LIMIT:
-        raise ModelError(f"sparse tensor '{name}' of shape {shape} is too large")
     if sorted(order) != list(range(total)) or len(metas) != total:
         raise bad
     if sorted(order[rank:]) != list(range(rank, total)) or any(not 0 <= b < rank for b in blocks):
