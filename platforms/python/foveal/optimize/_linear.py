@@ -80,15 +80,20 @@ def fold(
 
 
 def _scaled(linear: Node, scale: np.ndarray) -> np.ndarray:
-    w = array(linear.input(1))
-    assert w is not None
-    if linear.op == "conv2d":
-        return w * scale.reshape(-1, 1, 1, 1)
-    if linear.op == "conv_transpose2d":
+    """The weights times `scale` per output channel, in float64."""
+    weight = array(linear.input(1))
+    assert weight is not None
+    shape = weight.shape
+    if linear.op == "conv_transpose2d":  # [I, O / group, ...]: group by group
         group = linear.attr("group")
-        split = w.reshape(group, w.shape[0] // group, *w.shape[1:])
-        return (split * scale.reshape(group, 1, -1, 1, 1)).reshape(w.shape)
-    return w * (scale[:, None] if linear.attr("transpose_b") else scale)
+        weight = weight.reshape(group, shape[0] // group, *shape[1:])
+        scale = scale.reshape(group, 1, -1, 1, 1)
+    elif linear.op == "conv2d":
+        scale = scale.reshape(-1, 1, 1, 1)
+    elif linear.attr("transpose_b"):
+        scale = scale[:, None]
+    scaled: np.ndarray = weight * scale
+    return scaled.reshape(shape)
 
 
 def _narrowed(values: np.ndarray, dtype: str) -> np.ndarray:
