@@ -395,3 +395,33 @@ def test_repeat_and_pick() -> None:
     run("Gather", [f(3, 4), np.array(1, np.int64)], constant=[1])
     run("Dropout", [f(3, 4)], {"ratio": 0.3}, opset=7)
     run("Dropout", [f(3, 4), np.array(0.3, np.float32)], constant=[1])
+
+
+# ---- written with several operators ------------------------------------------------------------
+
+
+def test_group_normalization() -> None:
+    x = f(2, 6, 4, 5)
+    attrs = {"num_groups": 3, "epsilon": 1e-3}
+    run("GroupNormalization", [x, f(6), f(6)], attrs, opset=21, constant=[1, 2])
+    run("GroupNormalization", [f(2, 6, 4), f(6), f(6)], attrs, opset=21)
+
+
+def test_local_response() -> None:
+    for size in (1, 3, 5):
+        attrs = {"size": size, "alpha": 0.3, "beta": 0.6, "bias": 1.5}
+        run("LRN", [f(2, 6, 3, 4) * 3], attrs)
+
+
+@pytest.mark.parametrize("upper", [0, 1])
+@pytest.mark.parametrize("k", [None, -1, 2])
+def test_trilu(upper: int, k: int | None) -> None:
+    diagonal = None if k is None else np.array(k, np.int64)
+    run("Trilu", [f(2, 4, 5), diagonal], {"upper": upper}, constant=[1])
+
+
+def test_others() -> None:
+    run("MeanVarianceNormalization", [f(2, 3, 4, 5)], opset=13)
+    run("MeanVarianceNormalization", [f(2, 3, 4, 5)], {"axes": [1, 3]}, opset=13)
+    run("Shrink", [SPECIAL], {"lambd": 1.5, "bias": 0.5})
+    run("IsNaN", [np.array([1.0, np.nan, np.inf], np.float32)])
