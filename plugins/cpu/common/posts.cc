@@ -14,6 +14,19 @@ bool fuses_pointwise(const Node& node, const Node& post, int chain_input) {
   return other.is_constant() ? other.rank() <= y.rank() : other.dims() == y.dims();
 }
 
+void allow_in_place(const Node& node, Support& s, int i) {
+  const fv_value* x = node.input(i).handle();
+  for (int k = 0; k < node.inputs(); ++k)
+    if (k != i && node.input(k).handle() == x) return;
+  for (int p = 0; p < node.posts(); ++p) {
+    const fv_post post = node.post(p);
+    const Node op(node.host(), post.node);
+    for (int k = 0; k < op.inputs(); ++k)
+      if (k != post.chain_input && op.input(k).handle() == x) return;
+  }
+  s.in_place(i);
+}
+
 Result<Posts> Posts::make(const Node& node, const Value& out, int skip) {
   Posts posts;
   if (is_blocked(out.layout())) {

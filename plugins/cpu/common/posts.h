@@ -11,6 +11,9 @@ inline namespace FV_ISA {
 // is constant or has exactly the output's shape.
 bool fuses_pointwise(const Node& node, const Node& post, int chain_input);
 
+// Lets the output overwrite input i, unless a fused operator still reads that.
+void allow_in_place(const Node& node, Support& s, int i);
+
 class Posts {
  public:
   // `out`: the node's output. `skip`: posts taken care of by the caller.

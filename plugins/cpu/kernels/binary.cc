@@ -71,7 +71,7 @@ void supports(const Node& node, Support& s) {
   else
     s.yes();
   for (int i = 0; i < 2; ++i)
-    if (node.input(i).dims() == y.dims()) s.in_place(i);
+    if (node.input(i).dims() == y.dims()) allow_in_place(node, s, i);
 }
 
 MadeKernel make(const Context& c, const Node& node) {

@@ -35,7 +35,7 @@ struct UnaryKernel : Kernel {
 void supports(const Node& node, Support& s) {
   if (!is_float(node.input(0))) return s.no("float32 only");
   s.yes(kAny, kAny);
-  s.in_place(0);
+  allow_in_place(node, s, 0);
 }
 
 MadeKernel make(const Context& c, const Node& node) {
