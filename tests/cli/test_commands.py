@@ -5,6 +5,7 @@ import json
 import foveal as fv
 import numpy as np
 import pytest
+from foveal.conformance.kit import load_tables
 from foveal.convert import convert
 from PIL import Image
 
@@ -148,6 +149,20 @@ def test_plugin_that_is_none_is_one_line(foveal, tmp_path, astronaut):
     assert result.code == 0 and "foveal_plugin_broken" in result.out
     detected = foveal("detect", astronaut, "--json", env=env)
     assert detected.code == 0 and len(json.loads(detected.out)["detections"]) == 1
+
+
+def test_conformance(foveal, refused, tmp_path):
+    if not load_tables():
+        pytest.skip("the operator tables are not beside this installation")
+    result = foveal("conformance", "--op", "relu", "--op", "softmax")
+    assert result.code == 0, result.out + result.err
+    assert "softmax" in result.out and result.out.rstrip().endswith("conforms")
+    report = json.loads(foveal("conformance", "--op", "relu", "--json").out)
+    assert report["ok"] and report["wrong"] == report["crash"] == 0 < report["pass"]
+    assert "no cases for 'reluu'" in refused("conformance", "--op", "reluu")
+    assert "no such file" in refused("conformance", "--plugin", "missing.so")
+    (tmp_path / "foveal_plugin_x.so").write_bytes(b"junk")
+    assert "foveal_plugin_x.so" in refused("conformance", "--plugin", "foveal_plugin_x.so")
 
 
 def test_zoo_list(foveal):

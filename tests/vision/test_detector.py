@@ -1,6 +1,8 @@
 """Real models on real photos: what they find, whatever form the picture comes in."""
 
 import foveal as fv
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from foveal.convert import convert
@@ -202,6 +204,15 @@ def test_timings_and_min_score(detector, photo):
     loose = fv.vision.Detector("objects", min_score=0.1).detect(photo("coffee"))
     assert len(loose) > len(detector("objects").detect(photo("coffee")))
     assert [d.score for d in loose] == sorted((d.score for d in loose), reverse=True)
+
+
+def test_detectors_share_a_model_between_threads(detector, photo):
+    model, picture = detector("face").model, photo("astronaut")
+    expected = detector("face").detect(picture)
+    with ThreadPoolExecutor(4) as pool:
+        detectors = [fv.vision.Detector(model, threads=1) for _ in range(4)]
+        jobs = [pool.submit(d.detect, picture) for d in detectors for _ in range(8)]
+        assert all(job.result() == expected for job in jobs)
 
 
 def test_spec_can_be_given(detector, photo):

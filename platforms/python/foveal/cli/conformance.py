@@ -11,6 +11,8 @@ from foveal.errors import ArgumentError, PluginError
 NAME = "conformance"
 HELP = "run a plugin through the operator tests and say what passes"
 
+_REASONS = 20  # shown, most frequent first
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Which plugin, which operators, how to print."""
@@ -54,7 +56,10 @@ def run(args: argparse.Namespace) -> int:
     )
     if reasons := report.reasons():
         print()
-        console.table(("cases", "refused because"), [(n, why) for why, n in reasons], right=(0,))
+        shown = [(n, why) for why, n in reasons[:_REASONS]]
+        console.table(("cases", "refused because"), shown, right=(0,))
+        if len(reasons) > _REASONS:
+            print(f"... and {len(reasons) - _REASONS} more reasons (--json has all)")
     bad = [e for e in report.entries if e.status in (conformance.WRONG, conformance.CRASH)]
     if bad:
         print()
