@@ -1,8 +1,8 @@
 """Real models on real photos: what they find, whatever form the picture comes in."""
 
-import foveal as fv
 from concurrent.futures import ThreadPoolExecutor
 
+import foveal as fv
 import numpy as np
 import pytest
 from foveal.convert import convert
