@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 import pytest
 from foveal import convert as package
+from foveal import hookimpl, plugins
 from foveal.convert import convert, importers
 from foveal.convert.parity import compare, deviations, table
 from foveal.errors import ArgumentError, ModelError, NotFoundError, UnsupportedOpError
@@ -226,6 +227,22 @@ def test_importers_of_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     finally:
         importers.cache_clear()
     assert graph.outputs[0].shape == (7,)
+
+
+def test_importers_come_through_the_plugin_hook() -> None:
+    class Extension:
+        @hookimpl
+        def foveal_importers(self) -> list[object]:
+            return [SimpleNamespace(SUFFIXES=(".toy",), sniff=lambda head: False, load=None)]
+
+    extension = Extension()
+    plugins.manager.register(extension)
+    importers.cache_clear()
+    try:
+        assert "toy" in importers()
+    finally:
+        plugins.manager.unregister(extension)
+        importers.cache_clear()
 
 
 def test_parity_table(tmp_path: Path) -> None:

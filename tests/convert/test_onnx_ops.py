@@ -425,3 +425,37 @@ def test_others() -> None:
     run("MeanVarianceNormalization", [f(2, 3, 4, 5)], {"axes": [1, 3]}, opset=13)
     run("Shrink", [SPECIAL], {"lambd": 1.5, "bias": 0.5})
     run("IsNaN", [np.array([1.0, np.nan, np.inf], np.float32)])
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [
+        ("ij,jk->ik", [(3, 4), (4, 5)]),
+        ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]),
+        ("bhqd,bhkd->bhqk", [(2, 3, 4, 5), (2, 3, 6, 5)]),
+        ("nchw,kc->nkhw", [(2, 3, 4, 5), (6, 3)]),
+        ("ijk,jkl", [(2, 3, 4), (3, 4, 5)]),
+        ("i,j->ji", [(3,), (4,)]),
+        ("ij,ij->", [(3, 4), (3, 4)]),
+        ("ijk,l->ik", [(2, 3, 4), (5,)]),
+        ("ijk->kj", [(2, 3, 4)]),
+        ("ij->ji", [(3, 4)]),
+    ],
+)
+def test_einsum(equation: str, shapes: list[tuple[int, ...]]) -> None:
+    run("Einsum", [f(*s) for s in shapes], {"equation": equation})
+
+
+@pytest.mark.parametrize(
+    "attrs", [{}, {"exclusive": 1}, {"reverse": 1}, {"exclusive": 1, "reverse": 1}]
+)
+def test_cumsum(attrs: dict[str, int]) -> None:
+    for axis in (0, -1):
+        run("CumSum", [f(3, 4, 5), np.array(axis, np.int64)], attrs, constant=[1])
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_one_hot(axis: int) -> None:
+    indices = np.array([[0, 2], [-1, 5]], np.int64)
+    inputs = [indices, np.array(4, np.int64), np.array([-1.0, 3.0], np.float32)]
+    run("OneHot", inputs, {"axis": axis}, constant=[1, 2])
