@@ -34,6 +34,12 @@ struct Pool2d {
     Dims out = c.in(0).dims;
     for (int i = 0; i < 2; ++i) {
       FV_ASSIGN(out[2 + i], windowed_size(c.in(0).dims[2 + i], *this, i, ceil));
+      const int64_t extent = window_of(*this, i, kernel[i]).extent();
+      if (std::max(pad[i], pad[i + 2]) >= extent)
+        return shape_error(format("pad %lld is not smaller than the window of %lld",
+                                  static_cast<long long>(std::max(pad[i], pad[i + 2])),
+                                  static_cast<long long>(extent)),
+                           "a window must see at least one element of the input");
     }
     c.out(0, {c.in(0).dtype, out});
     return ok();

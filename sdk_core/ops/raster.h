@@ -32,10 +32,12 @@ inline void normalise(Region& r) {
   std::vector<size_t> order;
   for (size_t i = 0; i < r.size.size(); ++i)
     if (r.size[i] != 1) order.push_back(i);
-  auto magnitude = [](int64_t v) { return v < 0 ? -v : v; };
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return magnitude(r.dst_stride[a]) > magnitude(r.dst_stride[b]);
-  });
+  auto magnitude = [&](size_t i) {
+    return r.dst_stride[i] < 0 ? -r.dst_stride[i] : r.dst_stride[i];
+  };
+  for (size_t i = 1; i < order.size(); ++i)  // few dimensions: insertion sort, stable and small
+    for (size_t k = i; k > 0 && magnitude(order[k - 1]) < magnitude(order[k]); --k)
+      std::swap(order[k - 1], order[k]);
   Ints size, src, dst;
   for (size_t i : order) {
     const int64_t n = r.size[i], s = r.src_stride[i], t = r.dst_stride[i];

@@ -2,6 +2,8 @@
 #include "graph/fuse.h"
 
 #include "check.h"
+#include "graph/decompose.h"
+#include "graph/raster.h"
 #include "graph/verify.h"
 #include "random.h"
 
@@ -174,9 +176,61 @@ void test_remove_dead_sees_posts() {
   CHECK_EQ(g.value(g.outputs[0]).name, n.g.value(y).name);
 }
 
+// Any graph, any mood of the backend: lowered, merged and fused it computes the same.
+void test_random_graphs() {
+  Random r(17);
+  int posts = 0;
+  for (int round = 0; round < 400; ++round) {
+    Net n;
+    std::vector<int> live{n.input("a"), n.input("b")};
+    for (int64_t step = r.in(3, 12); step > 0; --step) {
+      const auto any = [&] {
+        return live[static_cast<size_t>(r.in(0, static_cast<int64_t>(live.size()) - 1))];
+      };
+      const int x = any();
+      std::vector<int> made;
+      const char* unary[] = {"relu", "neg", "square"};
+      const char* binary[] = {"add", "sub", "mul", "max"};
+      switch (r.in(0, 3)) {
+        case 0:
+          made = append(n.g, unary[r.in(0, 2)], {x});
+          break;
+        case 1: {
+          Ints dims = n.g.type(x).dims;
+          for (int64_t& d : dims)
+            if (r.in(0, 1)) d = 1;
+          made = append(n.g, binary[r.in(0, 3)], {x, n.constant(dims)});
+          break;
+        }
+        case 2:
+          made = append(n.g, binary[r.in(0, 3)], {any(), x});
+          break;
+        default:
+          if (element_count(n.g.type(x).dims) < 500) made = append_movement(n.g, r, x);
+      }
+      live.insert(live.end(), made.begin(), made.end());
+    }
+    n.g.outputs = {live.back(), live[live.size() / 2]};
+    CHECK_OK(verify(n.g));
+    Graph g = n.g;
+    CHECK_OK(decompose(g, [](const Graph& graph, int node) {
+      return !op_table().find(graph.nodes[static_cast<size_t>(node)].op)->decompose;
+    }));
+    simplify_rasters(g);
+    fuse_posts(g, [&](const Graph&, int, int, int) { return r.in(0, 3) > 0; });
+    for (const Node& node : g.nodes) posts += static_cast<int>(node.posts.size());
+    const std::vector<Tensor> in{r.tensor(kShape), r.tensor(kShape)};
+    const Naive fast(g, in), slow(n.g, in);
+    CHECK(fast.unknown.empty() && slow.unknown.empty());
+    CHECK(same(fast.outputs(), slow.outputs()));
+  }
+  CHECK(posts > 200);
+}
+
 }  // namespace
 
 int main() {
+  test_random_graphs();
   test_chain();
   test_predicate_decides();
   test_residual_waits_for_its_operand();

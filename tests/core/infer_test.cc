@@ -99,6 +99,8 @@ void test_windows() {
      ({{"kernel", Ints{2, 2}}, {"stride", s2}, {"pad", Ints{1, 1, 1, 1}}, {"ceil", int64_t{1}}}),
      (T{f32({1, 1, 3, 2})}), T{f32({1, 1, 2, 2})});
   BAD("pool2d", ({{"mode", std::string("median")}}), (T{f32({1, 1, 4, 4})}), "mode is 'median'");
+  BAD("pool2d", ({{"kernel", Ints{2, 2}}, {"pad", Ints{0, 0, 2, 0}}}), (T{f32({1, 1, 4, 4})}),
+      "pad 2 is not smaller than the window of 2");
   BAD("pool2d", ({{"kernel", Ints{0, 1}}}), (T{f32({1, 1, 4, 4})}), "kernel is [0, 1]");
 }
 

@@ -337,6 +337,17 @@ inline bool Naive::run_arithmetic(const Node& n) {
 }
 
 inline void Naive::run(const Node& n) {
+  if (!n.posts.empty()) {  // one after the other, through values that a backend never stores
+    Node base = n;
+    base.posts.clear();
+    base.post_inputs = 0;
+    base.inputs.resize(static_cast<size_t>(n.own_inputs()));
+    const Post& first = n.posts[0];
+    base.outputs = {first.node.inputs[static_cast<size_t>(first.chain_input)]};
+    run(base);
+    for (const Post& p : n.posts) run(p.node);
+    return;
+  }
   if (n.op == "raster") return run_raster(n);
   if (!run_movement(n) && !run_arithmetic(n)) unknown.push_back(n.op);
 }
