@@ -15,7 +15,9 @@
   X(max, "The larger of a and b.", v_max_nan(a, b))                                               \
   X(min, "The smaller of a and b.", v_min_nan(a, b))                                              \
   X(pow, "a to the power of b.", v_pow(a, b))                                                     \
-  X(mod, "Remainder with the sign of b: a - b * floor(a / b).", a - b * v_floor(a / b))           \
+  X(mod, "Remainder with the sign of b: a - b * floor(a / b); a or b itself if b is infinite.",   \
+    v_select((v_abs(b) > 3.4028235e38f) & (v_abs(a) <= 3.4028235e38f),                            \
+             v_select(a * b < 0.0f, b, a), a - b * v_floor(a / b)))                               \
   X(squared_difference, "(a - b)^2.", (a - b) * (a - b))
 
 // Their expression is a mask; the result is bool.
