@@ -7,20 +7,24 @@ namespace foveal::sample {
 namespace {
 
 struct Conv2d : Kernel {
-  ops::Conv2d op;
+  ops::Conv2d op;  // the operator's definition, filled with this node's attributes
   Input x, weight, bias;
-  bool has_bias;
-  int y;
+  Value y;
   Dims xd, wd, yd;  // [N, C, H, W], [O, C / group, kh, kw], [N, O, H, W]
 
   explicit Conv2d(const Node& node)
-      : op(node.attrs<ops::Conv2d>()), x(node.input(0)), weight(node.input(1)),
-        bias(node.input(2)), has_bias(node.input(2)), y(node.output(0).slot()),
-        xd(node.input(0).dims()), wd(node.input(1).dims()), yd(node.output(0).dims()) {}
+      : op(node.attrs<ops::Conv2d>()),
+        x(node.input(0)),
+        weight(node.input(1)),
+        bias(node.input(2)),
+        y(node.output(0)),
+        xd(node.input(0).dims()),
+        wd(node.input(1).dims()),
+        yd(y.dims()) {}
 
   Status run(const Run& r) override {
     const int64_t plane = yd[2] * yd[3];
-    float* dst = r.ptr<float>(y);
+    float* dst = r.ptr<float>(y.slot());
     // One task per output plane. Tasks are dealt out to the session's threads.
     r.parallel_for(yd[0] * yd[1], [&](int64_t task, int) {
       for (int64_t i = 0; i < plane; ++i)
@@ -30,9 +34,9 @@ struct Conv2d : Kernel {
   }
 
   float at(const Run& r, int64_t n, int64_t o, int64_t oy, int64_t ox) const {
-    const float *src = x.at(r), *w = weight.at(r);
+    const float *src = x.at(r), *w = weight.at(r), *b = bias.at(r);
     const int64_t first = o / (yd[1] / op.group) * wd[1];  // channel where this group starts
-    float sum = has_bias ? bias.at(r)[o] : 0;
+    float sum = b ? b[o] : 0;
     for (int64_t c = 0; c < wd[1]; ++c)
       for (int64_t ky = 0; ky < wd[2]; ++ky)
         for (int64_t kx = 0; kx < wd[3]; ++kx) {

@@ -12,12 +12,14 @@ using plugin::Run, plugin::Support, plugin::Value;
 std::span<const KernelDef> pointwise_kernels();  // pointwise.cc
 std::span<const KernelDef> conv2d_kernels();     // conv2d.cc
 
-// Weights are known at compile and stay where the model file has them; activations get an
-// address at every run. An operator may be given either, for any of its inputs.
+// Where an input's elements are. Weights are known at compile and stay where the model file has
+// them; activations get an address at every run. An operator may be given either for any input.
 class Input {
  public:
   explicit Input(const Value& v) : constant_(v.constant<float>()), slot_(v.slot()) {}
-  const float* at(const Run& r) const { return constant_ ? constant_ : r.ptr<const float>(slot_); }
+  const float* at(const Run& r) const {  // nullptr: an optional input that was left out
+    return constant_ || slot_ < 0 ? constant_ : r.ptr<const float>(slot_);
+  }
 
  private:
   const float* constant_;

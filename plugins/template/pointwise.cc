@@ -29,14 +29,13 @@ template <class F>
 struct Unary : Kernel {
   F f;
   Input x;
-  int y;
-  int64_t count;
-  Unary(const Node& node, F fn)
-      : f(fn), x(node.input(0)), y(node.output(0).slot()), count(node.output(0).count()) {}
+  Value y;
+  int64_t count = y.count();
+  Unary(const Node& node, F fn) : f(fn), x(node.input(0)), y(node.output(0)) {}
 
   Status run(const Run& r) override {
     const float* src = x.at(r);
-    float* dst = r.ptr<float>(y);
+    float* dst = r.ptr<float>(y.slot());
     for_each(r, count, [&](int64_t i) { dst[i] = f(src[i]); });
     return ok();
   }
@@ -61,13 +60,14 @@ MadeKernel clip(const Context&, const Node& node) {
   return unary(node, [=](float x) { return std::min(hi, std::max(lo, x)); });
 }
 
-// Where in an input the element lies that belongs to an element of the output. Shapes are aligned
-// at their last dimension (numpy's rule); a broadcast dimension has step 0.
-struct Broadcast {
+// An input that numpy's rule stretches to the output's shape: shapes are aligned at their last
+// dimension, and a dimension of size 1 is repeated by stepping over it with step 0.
+struct Stretched {
+  Input data;
   int rank;
   int64_t dims[FV_MAX_RANK], step[FV_MAX_RANK];
 
-  Broadcast(const Value& in, const Value& out) : rank(out.rank()) {
+  Stretched(const Value& in, const Value& out) : data(in), rank(out.rank()) {
     int64_t stride = 1;
     for (int i = rank - 1; i >= 0; --i) {
       const int own = i - (rank - in.rank());
@@ -77,7 +77,7 @@ struct Broadcast {
       stride *= size;
     }
   }
-  int64_t operator()(int64_t index) const {
+  int64_t place(int64_t index) const {  // of the element for element `index` of the output
     int64_t at = 0;
     for (int i = rank - 1; i >= 0; index /= dims[i--]) at += index % dims[i] * step[i];
     return at;
@@ -86,19 +86,16 @@ struct Broadcast {
 
 template <float (*F)(float, float)>
 struct Binary : Kernel {
-  Input a, b;
-  Broadcast at_a, at_b;
-  int y;
-  int64_t count;
+  Stretched a, b;
+  Value y;
+  int64_t count = y.count();
   explicit Binary(const Node& node)
-      : a(node.input(0)), b(node.input(1)), at_a(node.input(0), node.output(0)),
-        at_b(node.input(1), node.output(0)), y(node.output(0).slot()),
-        count(node.output(0).count()) {}
+      : a(node.input(0), node.output(0)), b(node.input(1), node.output(0)), y(node.output(0)) {}
 
   Status run(const Run& r) override {
-    const float *lhs = a.at(r), *rhs = b.at(r);
-    float* dst = r.ptr<float>(y);
-    for_each(r, count, [&](int64_t i) { dst[i] = F(lhs[at_a(i)], rhs[at_b(i)]); });
+    const float *lhs = a.data.at(r), *rhs = b.data.at(r);
+    float* dst = r.ptr<float>(y.slot());
+    for_each(r, count, [&](int64_t i) { dst[i] = F(lhs[a.place(i)], rhs[b.place(i)]); });
     return ok();
   }
 };
@@ -107,8 +104,8 @@ template <float (*F)(float, float)>
 MadeKernel binary(const Context&, const Node& node) {
   return MadeKernel(std::make_unique<Binary<F>>(node));
 }
+
 float add(float a, float b) { return a + b; }
-float sub(float a, float b) { return a - b; }
 float mul(float a, float b) { return a * b; }
 
 }  // namespace
@@ -117,7 +114,7 @@ std::span<const KernelDef> pointwise_kernels() {
   static const KernelDef rows[] = {
       {"relu", unary_supports, relu},     {"sigmoid", unary_supports, sigmoid},
       {"clip", unary_supports, clip},     {"add", float32_only, binary<add>},
-      {"sub", float32_only, binary<sub>}, {"mul", float32_only, binary<mul>},
+      {"mul", float32_only, binary<mul>},
   };
   return rows;
 }

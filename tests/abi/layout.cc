@@ -8,7 +8,7 @@
 
 #define SIZE(type, size64, size32) \
   static_assert(sizeof(type) == (sizeof(void*) == 8 ? size64 : size32), "append only: see ABI.md")
-#define AT(type, field, at64, at32)                                       \
+#define AT(type, field, at64, at32)                                          \
   static_assert(offsetof(type, field) == (sizeof(void*) == 8 ? at64 : at32), \
                 "append only: see ABI.md")
 

@@ -28,7 +28,8 @@ def compiles(*args: str) -> None:
 @pytest.mark.parametrize("target", [["-m64"], ["-m32", "-malign-double"]], ids=["64", "32"])
 def test_structs_keep_their_layout(target: list[str]) -> None:
     compiles(
-        "g++", "-std=c++20", "-ffreestanding", "-fsyntax-only", *target, *PUBLIC, str(HERE / "layout.cc")
+        "g++", "-std=c++20", "-ffreestanding", "-fsyntax-only", *target, *PUBLIC,
+        str(HERE / "layout.cc"),
     )  # fmt: skip
 
 
@@ -42,7 +43,9 @@ def test_every_field_is_listed() -> None:
             count = 0
             for declaration in filter(None, (" ".join(d.split()) for d in body.split(";"))):
                 count += 1 if "(*" in declaration else 1 + declaration.count(",")
-            assert count == sum(s == struct for s, _ in listed), f"{struct}: add its fields to layout.cc"
+            assert count == sum(s == struct for s, _ in listed), (
+                f"{struct}: add its fields to layout.cc"
+            )
 
 
 @pytest.mark.parametrize("header", HEADERS, ids=lambda h: h.name)
@@ -62,7 +65,10 @@ def test_history_has_the_current_version() -> None:
 
 def exported(library: Path) -> list[str]:
     nm = subprocess.run(
-        ["nm", "-D", "--defined-only", "-P", str(library)], capture_output=True, text=True, check=True
+        ["nm", "-D", "--defined-only", "-P", str(library)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return sorted(line.split()[0].split("@")[0] for line in nm.stdout.splitlines())
 

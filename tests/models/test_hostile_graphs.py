@@ -30,7 +30,8 @@ ODD = [0, 1, 2, 3, 4, 5, 7, -1, -2, -3, 16, 17]
 HUGE = [2**31 - 1, -(2**31), 2**40, 2**62, 2**63 - 1, -(2**63), 10**6]
 FLOATS = [0.0, 1.0, -1.0, 0.5, 1e-30, 1e30, 2.0, math.inf, -math.inf, math.nan]
 WORDS = ["", "max", "average", "nearest", "bilinear", "half_pixel", "align_corners", "asymmetric",
-         "constant", "edge", "reflect", "floor", "ceil", "dcr", "crd", "float32", "int64", "bool", "x" * 300]
+         "constant", "edge", "reflect", "floor", "ceil", "dcr", "crd", "float32", "int64", "bool",
+         "x" * 300]
 
 def integer(rng, wild):
     return int(rng.choice(HUGE if rng.random() < wild else ODD))
@@ -50,7 +51,8 @@ def attribute(rng, default, wild):
 
 def tensor(rng, wild, rank=None):
     rank = int(rng.choice([0, 1, 2, 3, 4, 4, 4, 5, 8])) if rank is None else rank
-    dims = [integer(rng, wild) if rng.random() < wild else int(rng.choice([1, 1, 2, 3, 4, 5, 8])) for _ in range(rank)]
+    dims = [integer(rng, wild) if rng.random() < wild else int(rng.choice([1, 1, 2, 3, 4, 5, 8]))
+            for _ in range(rank)]
     kinds = ["float32"] * 6 + ["int64", "int32", "bool", "uint8", "float16"]
     return str(rng.choice(kinds)), dims
 
@@ -73,7 +75,8 @@ def changed(rng, value, wild):
 def from_table(rng, op, wild):
     case = TABLES[op][int(rng.integers(0, len(TABLES[op])))]
     node = case.net.nodes[0]
-    inputs = [None if i is None else (case.net.specs[i].dtype, list(case.net.specs[i].shape)) for i in node.inputs]
+    specs = [None if i is None else case.net.specs[i] for i in node.inputs]
+    inputs = [None if s is None else (s.dtype, list(s.shape)) for s in specs]
     attrs = {k: list(v) if isinstance(v, tuple) else v for k, v in node.attrs.items()}
     for _ in range(int(rng.integers(1, 3))):
         if attrs and rng.random() < 0.75:
@@ -97,7 +100,8 @@ def from_nothing(rng, op, wild):
         elif rng.random() < 0.4:
             inputs.append(first)
         else:
-            inputs.append((first[0] if rng.random() < 0.8 else tensor(rng, 0)[0], tensor(rng, wild)[1]))
+            dtype = first[0] if rng.random() < 0.8 else tensor(rng, 0)[0]
+            inputs.append((dtype, tensor(rng, wild)[1]))
     attrs = {a["name"]: attribute(rng, a["default"], wild) for a in op["attrs"]}
     return inputs, attrs, 1 if not op["outputs"][-1].endswith("*") else int(rng.integers(1, 5))
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import foveal as fv
 import numpy as np
 import pytest
-
-import foveal as fv
 from foveal.convert import convert, parity
 
 BOUND = 1e-4
@@ -88,7 +87,7 @@ def test_zoo_model_on_a_photo(name: str) -> None:
     pytest.importorskip("ai_edge_litert")
     from PIL import Image
 
-    photo = np.asarray(Image.open(fv.zoo.get("astronaut")).convert("RGB"))
+    photo = np.asarray(Image.open(fv.zoo.photo("astronaut")).convert("RGB"))
     model = fv.load(name)
     session = fv.Session(model, device="cpu", threads=1)
     plan = fv.image.Pipeline.from_json(model.meta["pipeline"]).compile(session.inputs[0])

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-
 from foveal.conformance.execute import run_case, variants
 from foveal.conformance.kit import Case, Suite
 from foveal.conformance.report import PASS, REFUSED

@@ -1,7 +1,6 @@
 """Index of the largest and the smallest element."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, data, op_cases, rand
 
 

@@ -1,7 +1,6 @@
 """Arithmetic with two operands and numpy's broadcasting."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, data, op_cases, rand
 
 # Shapes of a and b: equal, scalars, per channel, per row, per column, both sides, other ranks.
@@ -38,8 +37,7 @@ def table(lo=-2.0, hi=2.0, b_lo=None, b_hi=None):
         for const in (False, True)
     ]
     return rows + [
-        case(rand(*a, lo=lo, hi=hi, const=True), rand(*b, lo=b_lo, hi=b_hi))
-        for a, b in SHAPES[:8]
+        case(rand(*a, lo=lo, hi=hi, const=True), rand(*b, lo=b_lo, hi=b_hi)) for a, b in SHAPES[:8]
     ]
 
 
@@ -84,9 +82,13 @@ def div(a, b):
 
 
 SUITES = [
-    op_cases("add", plain(np.add), table() + integers() + same((INF, 1), (INF, -INF), (NAN, 1)), tol=0),
+    op_cases(
+        "add", plain(np.add), table() + integers() + same((INF, 1), (INF, -INF), (NAN, 1)), tol=0
+    ),
     op_cases("sub", plain(np.subtract), table() + integers() + same((INF, INF), (1, NAN)), tol=0),
-    op_cases("mul", plain(np.multiply), table() + integers() + same((INF, 0), (0, -3), (NAN, 0)), tol=0),
+    op_cases(
+        "mul", plain(np.multiply), table() + integers() + same((INF, 0), (0, -3), (NAN, 0)), tol=0
+    ),
     op_cases(
         "div",
         div,
@@ -94,8 +96,12 @@ SUITES = [
         tol=2e-7,
         elementwise=True,
     ),
-    op_cases("max", plain(np.maximum), table() + integers() + same((INF, 1), (-INF, 1), (0, 0)), tol=0),
-    op_cases("min", plain(np.minimum), table() + integers() + same((INF, 1), (-INF, 1), (0, 0)), tol=0),
+    op_cases(
+        "max", plain(np.maximum), table() + integers() + same((INF, 1), (-INF, 1), (0, 0)), tol=0
+    ),
+    op_cases(
+        "min", plain(np.minimum), table() + integers() + same((INF, 1), (-INF, 1), (0, 0)), tol=0
+    ),
     op_cases(
         "pow",
         computed(np.power),

@@ -1,7 +1,6 @@
 """Conversion between element types."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, data, op_cases, rand
 
 TYPES = ["float32", "int32", "int64", "uint8", "int8", "bool"]

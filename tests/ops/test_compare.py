@@ -1,7 +1,6 @@
 """Comparisons and logic: results are bool."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, data, op_cases, rand
 
 SHAPES = [
@@ -27,7 +26,7 @@ def numbers():
     # Values that float32 cannot tell apart.
     big = np.array([2**24, 2**24 + 1, 2**53, -(2**24) - 1])
     rows += [case(data(big[[0, 1]], t), data(big[[1, 1]], t)) for t in ("int32", "int64")]
-    return rows + [case(data(big, "int64"), data(big - 1, "int64"))]
+    return [*rows, case(data(big, "int64"), data(big - 1, "int64"))]
 
 
 def logic():

@@ -1,12 +1,21 @@
 """Concatenation, across and inside channel blocks."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, op_cases, rand, weight
 
 rows = [
     case(*(rand(1, c, 3, 5) for c in channels), axis=1)
-    for channels in [(1, 1), (3, 5), (4, 4), (8, 8), (8, 16, 24), (5, 4, 7), (16, 1), (17, 33), (2,)]
+    for channels in [
+        (1, 1),
+        (3, 5),
+        (4, 4),
+        (8, 8),
+        (8, 16, 24),
+        (5, 4, 7),
+        (16, 1),
+        (17, 33),
+        (2,),
+    ]
 ]
 rows += [case(rand(2, 5, 3, 4), rand(2, 5, 3, 4), axis=a) for a in (0, 1, 2, 3, -1, -2, -3)]
 rows += [

@@ -1,7 +1,6 @@
 """Convolution: tails of channel blocks, kernels, strides, dilations, pads, groups, bias."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, op_cases, rand, weight
 
 
@@ -75,7 +74,15 @@ rows += [
 # Groups whose size is not a multiple of any block.
 rows += [
     conv(1, c, 5, 5, o, 3, 3, group=g, pad=(1, 1, 1, 1))
-    for c, o, g in [(4, 4, 2), (6, 4, 2), (6, 9, 3), (16, 16, 2), (24, 16, 4), (34, 34, 2), (10, 5, 5)]
+    for c, o, g in [
+        (4, 4, 2),
+        (6, 4, 2),
+        (6, 9, 3),
+        (16, 16, 2),
+        (24, 16, 4),
+        (34, 34, 2),
+        (10, 5, 5),
+    ]
 ]
 rows += [conv(1, c, 4, 3, o, 1, 1, group=g) for c, o, g in [(8, 8, 2), (32, 64, 2), (6, 3, 3)]]
 # Batch, sizes of 1, wide rows, no bias, weights that are computed at run time.

@@ -1,7 +1,6 @@
 """Transposed convolution: every input element adds a weighted window to the output."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, op_cases, rand, weight
 
 
@@ -19,9 +18,14 @@ def ref(
             for kx in range(kw):
                 for iy in range(h):
                     for ix in range(wd):
-                        oy, ox = iy * stride[0] + ky * dilation[0], ix * stride[1] + kx * dilation[1]
+                        oy, ox = (
+                            iy * stride[0] + ky * dilation[0],
+                            ix * stride[1] + kx * dilation[1],
+                        )
                         taps = w[ic, :, ky, kx].astype(np.float64)
-                        full[:, first : first + per_group, oy, ox] += np.outer(x[:, ic, iy, ix], taps)
+                        full[:, first : first + per_group, oy, ox] += np.outer(
+                            x[:, ic, iy, ix], taps
+                        )
     y = full[:, :, pad[0] : full_h - pad[2], pad[1] : full_w - pad[3]]
     if b is not None:
         y = y + b.reshape(1, -1, 1, 1)

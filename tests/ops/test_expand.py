@@ -1,7 +1,6 @@
 """Repeating: expand (broadcast to a shape) and tile (whole copies)."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, op_cases, rand
 
 

@@ -1,7 +1,6 @@
 """Rows by index; negative indices count from the end."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, data, op_cases, rand
 
 

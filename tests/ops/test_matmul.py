@@ -1,7 +1,6 @@
 """Matrix products: numpy's rules for batches and vectors, transposes, bias."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, op_cases, rand, weight
 
 

@@ -1,7 +1,6 @@
 """Remainder: takes the sign of the divisor, as numpy and Python."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, data, op_cases, rand
 
 CASES = op_cases(

@@ -1,7 +1,6 @@
 """Normalisations."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, op_cases, rand, weight
 
 

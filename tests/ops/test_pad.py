@@ -1,7 +1,6 @@
 """Padding with a constant, the edge or a reflection; negative amounts crop."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, op_cases, rand
 
 

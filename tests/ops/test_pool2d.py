@@ -1,7 +1,6 @@
 """Maximum and mean over a sliding window."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, data, op_cases, rand
 
 

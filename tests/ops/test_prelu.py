@@ -1,7 +1,6 @@
 """PReLU: a slope that broadcasts to x."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, op_cases, rand, weight
 
 CASES = op_cases(

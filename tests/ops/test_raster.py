@@ -1,7 +1,6 @@
 """Strided copies of regions: what all data movement becomes."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, op_cases, rand
 
 

@@ -1,7 +1,6 @@
 """Reductions over any set of axes."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, data, op_cases, rand
 
 

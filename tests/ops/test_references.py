@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from foveal.conformance.kit import Case, compare, load_tables, reference
 
 onnx = pytest.importorskip("onnx")
@@ -48,7 +47,12 @@ def attrs_as_inputs(name: str, order: list[tuple[str, Any]], keep: dict[str, str
 
 def conv(name: str) -> Mapping:
     def build(names: list[str], outs: list[str], attrs: dict[str, Any], arrays: list[Any]) -> Any:
-        rename = {"stride": "strides", "pad": "pads", "dilation": "dilations", "output_pad": "output_padding"}
+        rename = {
+            "stride": "strides",
+            "pad": "pads",
+            "dilation": "dilations",
+            "output_pad": "output_padding",
+        }
         return [(name, names, outs, {rename.get(k, k): v for k, v in attrs.items()})], {}
 
     return build
@@ -100,7 +104,9 @@ def resize(names: list[str], outs: list[str], attrs: dict[str, Any], arrays: lis
 
 
 def clip(names: list[str], outs: list[str], attrs: dict[str, Any], arrays: list[Any]) -> Any:
-    extra = {k: np.asarray(attrs.get(k, d), np.float32) for k, d in (("min", -np.inf), ("max", np.inf))}
+    extra = {
+        k: np.asarray(attrs.get(k, d), np.float32) for k, d in (("min", -np.inf), ("max", np.inf))
+    }
     return [("Clip", [*names, "min", "max"], outs, {})], extra
 
 
@@ -114,7 +120,9 @@ def pad(names: list[str], outs: list[str], attrs: dict[str, Any], arrays: list[A
     extra = {"pads": i64(attrs["pads"]), "value": np.asarray(value)}
     if min(attrs["pads"]) < 0 and attrs.get("mode", "constant") != "constant":
         return None  # ONNX Runtime reflects before it crops
-    return [("Pad", [*names, "pads", "value"], outs, {"mode": attrs.get("mode", "constant")})], extra
+    return [
+        ("Pad", [*names, "pads", "value"], outs, {"mode": attrs.get("mode", "constant")})
+    ], extra
 
 
 def squeeze(names: list[str], outs: list[str], attrs: dict[str, Any], arrays: list[Any]) -> Any:
@@ -147,7 +155,9 @@ def composed(*steps: tuple[str, list[str], list[str]]) -> Mapping:
 
     def build(names: list[str], outs: list[str], attrs: dict[str, Any], arrays: list[Any]) -> Any:
         bind = dict(zip(["x", "b"], names, strict=False)) | {"y": outs[0]}
-        return [(op, [bind.get(i, i) for i in a], [bind.get(o, o) for o in b], {}) for op, a, b in steps], {}
+        return [
+            (op, [bind.get(i, i) for i in a], [bind.get(o, o) for o in b], {}) for op, a, b in steps
+        ], {}
 
     return build
 
@@ -202,16 +212,48 @@ MAP: dict[str, Mapping] = {
 MAP |= {
     f"reduce_{k}": reduce(f"Reduce{v}")
     for k, v in {
-        "mean": "Mean", "sum": "Sum", "max": "Max", "min": "Min", "prod": "Prod", "l1": "L1", "l2": "L2",
-        "sum_square": "SumSquare", "log_sum_exp": "LogSumExp",
+        "mean": "Mean", "sum": "Sum", "max": "Max", "min": "Min", "prod": "Prod", "l1": "L1",
+        "l2": "L2", "sum_square": "SumSquare", "log_sum_exp": "LogSumExp",
     }.items()
 }  # fmt: skip
 MAP |= {
     op: same(op.capitalize())
-    for op in (
-        "relu sigmoid tanh exp log sqrt abs neg floor ceil round erf sin cos reciprocal softplus softsign "
-        "gelu mish sign not add sub mul div max min pow equal less greater and or xor"
-    ).split()
+    for op in [
+        "relu",
+        "sigmoid",
+        "tanh",
+        "exp",
+        "log",
+        "sqrt",
+        "abs",
+        "neg",
+        "floor",
+        "ceil",
+        "round",
+        "erf",
+        "sin",
+        "cos",
+        "reciprocal",
+        "softplus",
+        "softsign",
+        "gelu",
+        "mish",
+        "sign",
+        "not",
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "max",
+        "min",
+        "pow",
+        "equal",
+        "less",
+        "greater",
+        "and",
+        "or",
+        "xor",
+    ]
 }
 NOT_IN_ONNX = {
     "l2_normalize": "ONNX has no epsilon; checked by its definition below",
@@ -221,11 +263,15 @@ NOT_IN_ONNX = {
 # Where the two disagree by design: op, what to skip, why.
 SKIP: dict[str, tuple[Callable[[Case, list[Any]], bool], str]] = {
     "cast": (
-        lambda c, x: c.net.nodes[0].attrs.get("dtype") in ("int8", "bool") and x[0].dtype.kind == "f",
+        lambda c, x: (
+            c.net.nodes[0].attrs.get("dtype") in ("int8", "bool") and x[0].dtype.kind == "f"
+        ),
         "out of range or NaN",
     ),
     "pool2d": (
-        lambda c, x: bool(c.net.nodes[0].attrs.get("ceil")) and bool(c.net.nodes[0].attrs.get("count_pad")),
+        lambda c, x: (
+            bool(c.net.nodes[0].attrs.get("ceil")) and bool(c.net.nodes[0].attrs.get("count_pad"))
+        ),
         "ONNX Runtime counts positions beyond the padding",
     ),
 }

@@ -1,7 +1,6 @@
 """Operators that only change the shape: reshape, squeeze, unsqueeze, flatten."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, op_cases, rand
 
 
@@ -24,7 +23,16 @@ SUITES = [
         reshape,
         [
             case(rand(2, 5, 3, 4), shape=s)
-            for s in [(2, 60), (120,), (-1,), (0, -1), (0, 0, -1), (2, 3, 5, 4), (1, 1, 120), (0, 0, 4, 3)]
+            for s in [
+                (2, 60),
+                (120,),
+                (-1,),
+                (0, -1),
+                (0, 0, -1),
+                (2, 3, 5, 4),
+                (1, 1, 120),
+                (0, 0, 4, 3),
+            ]
         ]
         + [case(rand(1, c, 1, 1), shape=(1, c)) for c in (1, 3, 4, 8, 17)]
         + [case(rand(1, c), shape=(1, c, 1, 1)) for c in (1, 3, 4, 8, 17)]
@@ -40,10 +48,11 @@ SUITES = [
     op_cases(
         "squeeze",
         lambda x, axes=(): np.squeeze(x, tuple(axes) or None),
-        [
-            case(rand(1, 5, 1, 3), axes=a) for a in [(0,), (2,), (0, 2), (-2,), ()]
-        ]
-        + [case(rand(1, 17, 1, 1), axes=(2, 3)), case(rand(1, 3, dtype="int64", lo=0, hi=9), axes=(0,))],
+        [case(rand(1, 5, 1, 3), axes=a) for a in [(0,), (2,), (0, 2), (-2,), ()]]
+        + [
+            case(rand(1, 17, 1, 1), axes=(2, 3)),
+            case(rand(1, 3, dtype="int64", lo=0, hi=9), axes=(0,)),
+        ],
         tol=0,
     ),
     op_cases(

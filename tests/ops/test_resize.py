@@ -1,7 +1,6 @@
 """Resizing: grids, rounding of nearest neighbours, bilinear weights."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, op_cases, rand
 
 
@@ -44,9 +43,7 @@ def ref(x, *, size=(), scale=(), mode="nearest", grid="half_pixel", rounding="ro
     inputs = x.shape[2:]
     out = size or [int(np.floor(n * s)) for n, s in zip(inputs, scale, strict=True)]
     scale = scale or [o / n for o, n in zip(out, inputs, strict=True)]
-    my, mx = (
-        weights(inputs[i], out[i], scale[i], mode, grid, rounding) for i in range(2)
-    )
+    my, mx = (weights(inputs[i], out[i], scale[i], mode, grid, rounding) for i in range(2))
     return np.einsum("ah,nchw,bw->ncab", my, x.astype(np.float64), mx).astype(x.dtype)
 
 

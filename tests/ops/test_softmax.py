@@ -1,7 +1,6 @@
 """Softmax and its logarithm over one axis."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, data, op_cases, rand
 
 

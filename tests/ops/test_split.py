@@ -1,7 +1,6 @@
 """Splitting along one axis into parts of given sizes."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, op_cases, rand
 
 

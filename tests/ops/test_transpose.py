@@ -3,7 +3,6 @@
 from itertools import permutations
 
 import numpy as np
-
 from foveal.conformance.kit import case, op_cases, rand
 
 rows = [case(rand(2, 5, 3, 4), perm=p) for p in permutations(range(4))]
@@ -19,7 +18,8 @@ rows += [
     case(rand(1, 4, 1, 4), perm=(0, 2, 3, 1)),
 ]
 rows += [
-    case(rand(2, 3, 5, dtype=t, lo=0, hi=9), perm=(2, 0, 1)) for t in ("int64", "int32", "uint8", "bool")
+    case(rand(2, 3, 5, dtype=t, lo=0, hi=9), perm=(2, 0, 1))
+    for t in ("int64", "int32", "uint8", "bool")
 ]
 
 CASES = op_cases("transpose", lambda x, perm: np.transpose(x, perm).copy(), rows, tol=0)

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-
 from foveal.conformance.kit import case, data, op_cases, rand
 
 erf = np.vectorize(math.erf, otypes=[np.float64])
@@ -89,7 +88,11 @@ EXACT = [
     ("neg", np.negative, [0.0, 1.5, -1.5, INF, -INF, NAN]),
     ("floor", np.floor, [0.0, 0.5, -0.5, 1.0, -1.0, 2.5, -2.5, 8388609.0, 1e20, INF, -INF, NAN]),
     ("ceil", np.ceil, [0.0, 0.5, -0.5, 1.0, -1.0, 2.5, -2.5, 8388609.0, 1e20, INF, -INF, NAN]),
-    ("round", np.rint, [0.0, 0.5, -0.5, 1.5, 2.5, -1.5, -2.5, 0.49999997, 8388609.0, 1e20, INF, NAN]),
+    (
+        "round",
+        np.rint,
+        [0.0, 0.5, -0.5, 1.5, 2.5, -1.5, -2.5, 0.49999997, 8388609.0, 1e20, INF, NAN],
+    ),
     ("sign", np.sign, [0.0, -0.0, 1e-30, -1e-30, 3.0, -3.0, INF, -INF]),
 ]
 INTEGER = ("relu", "abs", "neg", "sign")
@@ -139,13 +142,17 @@ SUITES += [
     op_cases(
         "elu",
         computed(lambda x, alpha=1.0: np.where(x < 0, alpha * np.expm1(np.minimum(x, 0)), x)),
-        shapes(-6, 6) + special(0.0, 1.0, -1.0, -100.0, 100.0) + [case(rand(2, 7, 3, 5), alpha=0.7)],
+        shapes(-6, 6)
+        + special(0.0, 1.0, -1.0, -100.0, 100.0)
+        + [case(rand(2, 7, 3, 5), alpha=0.7)],
         tol=2e-6,
         elementwise=True,
     ),
     op_cases(
         "clip",
-        lambda x, min=-INF, max=INF: np.minimum(np.maximum(x, x.dtype.type(min)), x.dtype.type(max)),
+        lambda x, min=-INF, max=INF: np.minimum(
+            np.maximum(x, x.dtype.type(min)), x.dtype.type(max)
+        ),
         shapes(-9, 9)
         + [
             case(rand(*shape, lo=-9, hi=9), **attrs)

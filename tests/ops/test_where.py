@@ -1,7 +1,6 @@
 """Choice between two operands; all three broadcast to one another."""
 
 import numpy as np
-
 from foveal.conformance.kit import case, data, op_cases, rand
 
 SHAPES = [

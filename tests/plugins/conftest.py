@@ -40,7 +40,9 @@ def script() -> Script:
     `site`: a folder of further Python packages.
     """
 
-    def run(code: str, *plugin_path: Path, site: Path | None = None) -> subprocess.CompletedProcess[str]:
+    def run(
+        code: str, *plugin_path: Path, site: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
         given = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
         done = subprocess.run(
             [sys.executable, "-c", PRELUDE + code],

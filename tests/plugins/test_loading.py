@@ -54,7 +54,11 @@ def test_corrupt_library(script: Script, mini: Mini, damage: str) -> None:
     library = mini("corrupt")
     content = library.read_bytes()
     library.write_bytes(
-        {"text": b"this is not a library\n", "empty": b"", "truncated": content[: len(content) // 3]}[damage]
+        {
+            "text": b"this is not a library\n",
+            "empty": b"",
+            "truncated": content[: len(content) // 3],
+        }[damage]
     )
     check_broken(script, library, "corrupt", "cannot be loaded")
 
@@ -117,7 +121,8 @@ def test_explicit_load(script: Script, mini: Mini, tmp_path: Path) -> None:
         f"""
 plugins.load({str(good)!r})
 relu_on("good")
-for path, error in [({str(bad)!r}, fv.PluginError), ({str(tmp_path / "none.so")!r}, fv.NotFoundError)]:
+bad, absent = {str(bad)!r}, {str(tmp_path / "none.so")!r}
+for path, error in [(bad, fv.PluginError), (absent, fv.NotFoundError)]:
     try:
         plugins.load(path)
     except error as e:
@@ -156,7 +161,9 @@ assert "mynpu" not in json.dumps(chosen["nodes"]), "auto prefers the faster devi
 
 def test_broken_entry_point(script: Script, copied_template: Path, tmp_path: Path) -> None:
     install(tmp_path, copied_template, "foveal_plugin_gone", "gone = foveal_plugin_gone.nowhere")
-    done = script('relu_on("auto"); assert entry("entry point gone")["state"] == "failed"', site=tmp_path)
+    done = script(
+        'relu_on("auto"); assert entry("entry point gone")["state"] == "failed"', site=tmp_path
+    )
     assert done.stderr.count("entry point gone") == 1
 
 

@@ -150,8 +150,14 @@ relu_on("mini")
     )
 
 
-def test_process_may_end_with_sessions_alive(script: Script, mini: Mini, copied_template: Path) -> None:
-    script('keep = [relu_on("mini"), relu_on("mynpu"), relu_on("cpu")]; sys.keep = keep', mini(), copied_template)
+def test_process_may_end_with_sessions_alive(
+    script: Script, mini: Mini, copied_template: Path
+) -> None:
+    script(
+        'keep = [relu_on("mini"), relu_on("mynpu"), relu_on("cpu")]; sys.keep = keep',
+        mini(),
+        copied_template,
+    )
 
 
 def test_many_sessions_in_threads(script: Script, copied_template: Path) -> None:

@@ -18,7 +18,16 @@ def tracked() -> list[Path]:
     """Paths relative to the root."""
     if (ROOT / ".git").exists() and shutil.which("git"):
         listing = subprocess.run(
-            ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            [
+                "git",
+                "-C",
+                str(ROOT),
+                "ls-files",
+                "-z",
+                "--cached",
+                "--others",
+                "--exclude-standard",
+            ],
             capture_output=True,
             text=True,
             check=True,

@@ -54,7 +54,11 @@ CASES = op_cases("{stem}", lambda x, *, gain=1.0: (x * x * x * gain).astype(x.dt
     case(rand(1, 3, 5, 7)), case(rand(9), gain=0.5),
 ])
 '''
-KERNEL = """namespace foveal::cpu { inline namespace FV_ISA { void define_trial_cube(Kernels&) {} } }
+KERNEL = """namespace foveal::cpu {
+inline namespace FV_ISA {
+void define_trial_cube(Kernels&) {}
+}
+}
 """
 LIST = """#include <cstdio>
 
@@ -122,7 +126,14 @@ def test_kernel_table_finds_it(trial: tuple[Path, list[Path]], tmp_path: Path) -
     root, _ = trial
     cpu, table = root / "plugins" / "cpu", tmp_path / "kernel_table.cc"
     subprocess.run(
-        [sys.executable, cpu / "gen_table.py", table, "sse4,avx2", cpu / "kernels", cpu / "generic"],
+        [
+            sys.executable,
+            cpu / "gen_table.py",
+            table,
+            "sse4,avx2",
+            cpu / "kernels",
+            cpu / "generic",
+        ],
         check=True,
     )
     text = table.read_text()

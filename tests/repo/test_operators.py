@@ -45,7 +45,9 @@ def _plain(value: object) -> object:
     return float(value) if isinstance(value, (int, float)) else value
 
 
-@pytest.mark.parametrize("family", sorted((ROOT / "sdk_core" / "ops").glob("*.h")), ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "family", sorted((ROOT / "sdk_core" / "ops").glob("*.h")), ids=lambda p: p.stem
+)
 def test_definition_file_is_named_after_what_it_defines(family) -> None:  # type: ignore[no-untyped-def]
     text = family.read_text()
     defines = re.findall(r"^inline void define_(\w+)\(OpTable", text, re.M)

@@ -23,14 +23,16 @@ def core(path: Path) -> bool:
     return native(path) and path.parts[0] in {"sdk_core", "plugins", "imgproc"}
 
 
+FOLDERS = ["work", "tmp", "home", "root", "Users"]
+
 RULES = [
     (r"\b(TODO|FIXME|XXX|HACK)\b", lambda p: p.suffix in CODE, "do it, or file it"),
-    (r"(?<![\w.])/(work|tmp|home|root|Users)/", anything, "paths of one machine"),
-    (r"\b(files\.pythonhosted\.org|registry\.npmjs\.org)\b", anything, "users configure registries"),
+    (rf"(?<![\w.])/({'|'.join(FOLDERS)})/", anything, "paths of one machine"),
+    (r"\b(pythonhosted|npmjs)\.(org|com)\b", anything, "users configure their registries"),
     (r"\bthrow\b(?! away)", lambda p: core(p) and p.suffix != ".h", "errors are values"),
     (r"\b(dynamic_cast|typeid)\b", core, "built without RTTI"),
     (r"#\s*include <(iostream|regex)>", core, "static initialisers, size"),
-    (r"(\bstd::|<)thread\b", lambda p: core(p) and p.stem != "thread_pool", "one pool serves all sessions and imgproc"),
+    (r"(\bstd::|<)thread\b", lambda p: core(p) and p.stem != "thread_pool", "one pool for all"),
     (r"\busing namespace std\b", native, "names clash"),
     (r"\b(lorem ipsum|placeholder)\b", lambda p: p.suffix in CODE, "build the real thing"),
 ]

@@ -259,7 +259,8 @@ static void mini_buffer_free(fv_buffer* buffer) {
   if (buffer) free(buffer->bytes);
   free(buffer);
 }
-static fv_status* mini_buffer_write(fv_buffer* b, uint64_t offset, const void* src, uint64_t bytes) {
+static fv_status* mini_buffer_write(fv_buffer* b, uint64_t offset, const void* src,
+                                    uint64_t bytes) {
   uint64_t i;
   for (i = 0; i < bytes; ++i) b->bytes[offset + i] = (unsigned char)~((const unsigned char*)src)[i];
   return NULL;
@@ -282,11 +283,25 @@ static fv_status* mini_buffer_read(fv_buffer* b, uint64_t offset, void* dst, uin
 
 FV_PLUGIN_EXPORT const fv_plugin_api* MINI_SYMBOL(void);
 FV_PLUGIN_EXPORT const fv_plugin_api* MINI_SYMBOL(void) {
-  static const fv_plugin_api table = {
-      {(uint32_t)(MINI_SIZE), MINI_MAJOR, FV_ABI_MINOR},
-      MINI_NAME, MINI_VERSION, "tests", mini_open, mini_close, mini_device_count, mini_device_info,
-      mini_backend_create, mini_backend_destroy, mini_supports, NULL, MINI_COMPILE,
-      mini_program_info, mini_program_destroy, mini_run, mini_resume, MINI_BUFFERS, NULL};
+  static const fv_plugin_api table = {{(uint32_t)(MINI_SIZE), MINI_MAJOR, FV_ABI_MINOR},
+                                      MINI_NAME,
+                                      MINI_VERSION,
+                                      "tests",
+                                      mini_open,
+                                      mini_close,
+                                      mini_device_count,
+                                      mini_device_info,
+                                      mini_backend_create,
+                                      mini_backend_destroy,
+                                      mini_supports,
+                                      NULL,
+                                      MINI_COMPILE,
+                                      mini_program_info,
+                                      mini_program_destroy,
+                                      mini_run,
+                                      mini_resume,
+                                      MINI_BUFFERS,
+                                      NULL};
   (void)mini_compile;
   return &table;
 }

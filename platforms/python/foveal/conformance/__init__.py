@@ -79,7 +79,7 @@ def _devices(path: Path | None) -> list[str]:
         lines = list(_worker(path, {"device": ""}))
     except Died as e:
         raise _Unusable(f"loading the plugin crashed: {e}") from None
-    plugins = next((line["plugins"] for line in lines if "plugins" in line), [])
+    plugins: list[Any] = next((line["plugins"] for line in lines if "plugins" in line), [])
     mine = [p for p in plugins if p["path"] and Path(p["path"]).resolve() == path]
     if not mine:
         raise _Unusable("not recognised as a plugin; its name must be foveal_plugin_<name>")
@@ -113,10 +113,9 @@ def _run_device(
             return
         except Died as e:
             crashes += 1
-            where = (
-                current.get("suite", "process"), current.get("case", "-"), current.get("variant", "-")
-            )  # fmt: skip
-            report.entries.append(Entry(*where, device, CRASH, str(e)))
+            suite, case = current.get("suite", "process"), current.get("case", "-")
+            variant = current.get("variant", "-")
+            report.entries.append(Entry(suite, case, variant, device, CRASH, str(e)))
             if not current:  # between cases: starting again would not help
                 return
 

@@ -14,7 +14,7 @@ from foveal.errors import FovealError, UnsupportedOpError
 
 # The one operator that backends with a blocked layout always run in that layout; a window of
 # one pixel changes nothing. Put before inputs and behind outputs, it brings a case into it.
-IDENTITY = {"mode": "average", "kernel": [1, 1]}
+IDENTITY: dict[str, Any] = {"mode": "average", "kernel": [1, 1]}
 
 Type = tuple[str, list[int]]
 
@@ -103,7 +103,10 @@ def same_bits(a: Array, b: Array) -> bool:
 
 
 def run_case(
-    job: Case, device: str | list[str] = "cpu", variant: str = "plain", threads: Sequence[int] = (1, 2)
+    job: Case,
+    device: str | list[str] = "cpu",
+    variant: str = "plain",
+    threads: Sequence[int] = (1, 2),
 ) -> Entry:
     """Runs `job` on `device` with each number of threads, twice each, and judges the results.
 

@@ -188,9 +188,9 @@ def op_cases(
         net = Net()
         first = net.op(op, *row.inputs, outputs=row.outputs, **row.attrs)
         net.result(*range(first, first + row.outputs))
-        words = [
-            "none" if s is None else str(s) + ("c" if s.const else "") for s in row.inputs
-        ] + [f"{k}={_text(v)}" for k, v in row.attrs.items()]
+        words = ["none" if s is None else str(s) + ("c" if s.const else "") for s in row.inputs] + [
+            f"{k}={_text(v)}" for k, v in row.attrs.items()
+        ]
         tolerance = tol if row.tol is None else row.tol
         made.append(_unique(made, Case(" ".join(words), net, tolerance, elementwise, op)))
     return Suite(op, made)
@@ -273,7 +273,9 @@ def compare(got: Array, want: Array, tol: float, elementwise: bool = False) -> s
         if not bad.any():
             return None
         at = tuple(int(i) for i in np.argwhere(bad)[0])
-        return f"{int(bad.sum())} of {bad.size} differ, first at {at}: {got[at]}, expected {want[at]}"
+        return (
+            f"{int(bad.sum())} of {bad.size} differ, first at {at}: {got[at]}, expected {want[at]}"
+        )
     g, w = got.astype(np.float64), want.astype(np.float64)
     special = ~np.isfinite(w)
     same = (g == w) | (np.isnan(g) & np.isnan(w))

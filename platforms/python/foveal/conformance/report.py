@@ -28,7 +28,7 @@ class Entry:
 
 @dataclass
 class Report:
-    """Result of `run`. A plugin conforms if nothing is wrong, nothing crashed and something passed."""
+    """Result of `run`. A plugin conforms if nothing is wrong, none crashed and some passed."""
 
     plugin: Path | None
     devices: list[str] = field(default_factory=list)
@@ -72,7 +72,8 @@ class Report:
         if bad:
             lines += ["", "failures:"]
             lines += [
-                f"  {e.status} on {e.device}: {e.suite} [{e.case}] {e.variant}: {e.detail}" for e in bad
+                f"  {e.status} on {e.device}: {e.suite} [{e.case}] {e.variant}: {e.detail}"
+                for e in bad
             ]
         lines += ["", self.summary()]
         return "\n".join(lines)
