@@ -105,6 +105,12 @@ def test_names_of_dimensions_reach_the_outputs() -> None:
     assert graph.outputs[0].shape == ("batch", 4, -1, -1)
 
 
+def test_a_size_as_an_output_is_refused() -> None:
+    m = model([n("Shape", "x", "y")], ["batch", 6])
+    with pytest.raises(UnsupportedOpError, match="output: a size"):
+        convert(m.SerializeToString())
+
+
 def test_a_size_that_cannot_be_expressed_is_refused_with_what_to_do() -> None:
     nodes = [n("Shape", "x", "s"), n("Cast", "s", "f", to=1), n("ReduceSum", "f", "y")]
     m = model(nodes, ["batch", 6])

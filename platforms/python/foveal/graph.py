@@ -262,7 +262,8 @@ class Graph:
                 op, [None if v is None else (v.dtype, v.dims) for v in values], checked, outputs
             )
         except FovealError as e:
-            raise type(e)(f"{op} '{label}': {e.message}", op=op, hint=e.hint) from e
+            what = e.message.removeprefix(f"{op}: ")
+            raise type(e)(f"{op} '{label}': {what}", op=op, hint=e.hint) from e
         node = Node(op, label, values, checked)
         for i, (dtype, dims) in enumerate(types):
             base = label if outputs == 1 else f"{label}:{i}"

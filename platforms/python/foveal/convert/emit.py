@@ -12,7 +12,7 @@ from foveal.convert.report import Unsupported
 from foveal.convert.symbols import Size, symbolic
 from foveal.graph import Graph, Value
 from foveal.optimize._evaluate import RULES, evaluate
-from foveal.optimize._fold import may_fold, spend
+from foveal.optimize._fold import FOLD_LIMIT, may_fold, spend
 
 __all__ = ["MAX_OUTPUTS", "SIZE_HINT", "Emitter", "Unsupported", "same_padding"]
 
@@ -53,7 +53,8 @@ class Emitter:
 
     def full(self, value: np.ndarray, shape: Sequence[int]) -> Value:
         """A constant filled with a scalar. Raises Unsupported when it would be too large."""
-        if any(d < 0 for d in shape) or not spend(self.graph, math.prod(shape)):
+        odd = len(shape) > 8 or any(not 0 <= d <= FOLD_LIMIT for d in shape)
+        if odd or not spend(self.graph, math.prod(shape)):
             raise Unsupported(f"a constant of shape {list(shape)}")
         return self.const(np.broadcast_to(value, tuple(shape)))
 
@@ -61,7 +62,7 @@ class Emitter:
         """start, start + delta, ... up to limit, of start's type; Unsupported when too many."""
         first, last, step = (float(v.reshape(())) for v in (start, limit, delta))
         count = (last - first) / step if step else math.inf
-        if not (math.isfinite(count) and spend(self.graph, max(math.ceil(count), 0))):
+        if not math.isfinite(count) or not spend(self.graph, max(math.ceil(count), 0)):
             raise Unsupported(f"a range of {count} elements")
         steps = np.arange(max(math.ceil(count), 0))
         return self.const((start.reshape(()) + steps * delta.reshape(())).astype(start.dtype))
@@ -90,7 +91,7 @@ class Emitter:
         folded = evaluate(op, arrays, node.attr)
         self.graph.pop()
         if folded is None or len(folded) != outputs:
-            raise Unsupported("its constants do not fit its attributes")
+            raise Unsupported("its constants do not fit together or into its attributes")
         values = [self.graph.constant(a, v.name) for a, v in zip(folded, made, strict=True)]
         return values if outputs > 1 else values[0]
 

@@ -12,7 +12,7 @@ import numpy as np
 from foveal.convert import ConvertOptions, _onnx
 from foveal.convert._onnx import proto
 from foveal.convert._onnx.context import OPS, OnnxNode
-from foveal.convert.emit import MAX_OUTPUTS, Emitter, Unsupported
+from foveal.convert.emit import MAX_OUTPUTS, SIZE_HINT, Emitter, Unsupported
 from foveal.convert.protobuf import Message, parse
 from foveal.convert.report import Report
 from foveal.errors import FovealError, ModelError
@@ -72,6 +72,11 @@ class _Importer:
         self._inputs()
         for i, node in enumerate(self.proto.list("node")):
             self._node(i, node)
+        for info in self.proto.list("output"):
+            value = self.values.get(info.text("name"))
+            if value is not None and value.data is not None and value.data.dtype == object:
+                what = "a size that is only known when the model runs"
+                self.report.add("output", info.text("name"), what, SIZE_HINT)
         self.report.finish()
         self._outputs()
         if self.props:
@@ -149,7 +154,8 @@ class _Importer:
             self.report.add(kind, label, str(e), e.hint)
             return
         except FovealError as e:
-            raise ModelError(f"{kind} '{label}': {e.message}", op=kind, hint=e.hint) from e
+            what = e.message.rpartition(f"'{label}': ")[2]
+            raise ModelError(f"{kind} '{label}': {what}", op=kind, hint=e.hint) from e
         self._store(outputs, made if isinstance(made, list) else [made])
 
     def _tensor(self, t: Message) -> np.ndarray:

@@ -206,7 +206,8 @@ class _Importer:
             self.report.add(kind, label, str(e), e.hint)
             return
         except FovealError as e:
-            raise ModelError(f"{kind} '{label}': {e.message}", op=kind, hint=e.hint) from e
+            what = e.message.rpartition(f"'{label}': ")[2]
+            raise ModelError(f"{kind} '{label}': {what}", op=kind, hint=e.hint) from e
         values = made if isinstance(made, list) else [made]
         for o, v in zip(outputs, values, strict=True):
             self.values[o] = v

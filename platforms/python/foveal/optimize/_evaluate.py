@@ -19,12 +19,19 @@ RULES: dict[str, Rule] = {}
 
 
 def evaluate(op: str, inputs: Sequence[Array | None], attr: Attrs) -> list[Array] | None:
-    """The node's outputs, or None when the operator is not in this table."""
+    """The node's outputs; None when the operator is not in this table or numpy refuses.
+
+    The latter happens for indices out of range and for reductions of nothing: the core says so
+    better when the model is verified or run.
+    """
     rule = RULES.get(op)
     if rule is None:
         return None
-    with np.errstate(all="ignore"):
-        out = rule(inputs, attr)
+    try:
+        with np.errstate(all="ignore"):
+            out = rule(inputs, attr)
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        return None
     outs = list(out) if isinstance(out, (list, tuple)) else [out]
     return [np.ascontiguousarray(o).reshape(np.shape(o)) for o in outs]
 

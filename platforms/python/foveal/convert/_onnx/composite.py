@@ -95,7 +95,7 @@ def _is_nan(n: OnnxNode) -> Value:
 @op("Trilu")
 def _trilu(n: OnnxNode) -> Value:
     x = n.x()
-    k = 0 if n.opt(1) is None else n.ints_at(1, "diagonal")[0]
+    k = 0 if n.opt(1) is None else n.int_at(1, "diagonal")
     rows, columns = x.dims[-2:] if x.rank >= 2 else (-1, -1)
     if min(rows, columns) < 0 or rows * columns > 1 << 24:
         raise Unsupported(f"an input of shape {x.dims}", SIZE_HINT)

@@ -65,6 +65,12 @@ class OnnxNode:
     def ints_at(self, i: int, what: str) -> list[int]:
         return self.e.ints(self.opt(i), what)
 
+    def int_at(self, i: int, what: str) -> int:
+        values = self.ints_at(i, what)
+        if len(values) != 1:
+            raise Unsupported(f"its {what} has {len(values)} elements, expected 1")
+        return values[0]
+
     def ints_from(self, attr: str, i: int, since: int) -> list[int] | None:
         """Integers that were an attribute before opset `since` and are input `i` from then on."""
         if self.opset < since or self.has(attr):

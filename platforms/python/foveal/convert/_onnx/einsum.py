@@ -70,7 +70,7 @@ def _product(n: OnnxNode, values: list[Value], terms: list[str], out: str) -> Va
 def _cumsum(n: OnnxNode) -> Value:
     """A product with a triangle of ones along the axis."""
     x = n.x()
-    axis = n.ints_at(1, "axis")[0]
+    axis = n.int_at(1, "axis")
     if not -x.rank <= axis < x.rank or x.dims[axis] < 0 or x.dims[axis] > 4096:
         raise Unsupported(f"axis {axis} of an input of shape {x.dims}", SIZE_HINT)
     if not x.dtype.startswith("float"):
@@ -86,7 +86,7 @@ def _cumsum(n: OnnxNode) -> Value:
 
 @op("OneHot")
 def _one_hot(n: OnnxNode) -> Value:
-    indices, depth = n.x(0), int(n.array(1, "depth").reshape(-1)[0])
+    indices, depth = n.x(0), n.int_at(1, "depth")
     values = n.x(2)
     axis = n.i("axis", -1)
     rank = indices.rank + 1

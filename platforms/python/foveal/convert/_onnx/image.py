@@ -111,6 +111,8 @@ def _conv_transpose(n: OnnxNode) -> Value:
             target = [s * st for s, st in zip(size, stride, strict=True)]
         else:
             target = shape[-spatial:]
+        if len(target) != spatial:
+            raise Unsupported(f"attribute output_shape={shape}")
         if any(s < 0 for s in size) and shape is not None:
             raise Unsupported("output_shape with an input whose size is not known")
         begin, end = [], []
@@ -236,16 +238,14 @@ def _resize(n: OnnxNode) -> Value:
     axes = n.ints("axes")
     if axes is not None:
         rank = n.x().rank
-        if scales_list:
-            full = [1.0] * rank
-            for a, s in zip(axes, scales_list, strict=True):
-                full[a] = s
-            scales_list = full
+        wanted: list[Any] = scales_list if sizes is None else sizes
+        if len(wanted) != len(axes) or any(not -rank <= a < rank for a in axes):
+            raise Unsupported(f"{len(wanted)} scales or sizes for the axes {axes}")
+        places = dict(zip((a % rank for a in axes), wanted, strict=True))
         if sizes is not None:
-            dims = n.x().dims
-            for a, s in zip(axes, sizes, strict=True):
-                dims[a] = s
-            sizes = dims
+            sizes = [int(places.get(i, d)) for i, d in enumerate(n.x().dims)]
+        else:
+            scales_list = [float(places.get(i, 1)) for i in range(rank)]
     return _resize_to(n, scales_list, sizes, mode, grid, rounding)
 
 

@@ -264,6 +264,8 @@ def _layer_norm(n: OnnxNode) -> Value:
 @op("LpNormalization")
 def _lp_norm(n: OnnxNode) -> Value:
     x = n.x()
+    if not x.dtype.startswith("float"):
+        raise Unsupported(f"an input of {x.dtype}")
     p, axis = n.require("p", n.i("p", 2), (1, 2)), n.axis(-1, x.rank)
     length = n.e.op(f"reduce_l{p}", x, axes=[axis], keepdims=1)
     # A vector of zeros stays zeros.
