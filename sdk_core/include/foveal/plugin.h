@@ -238,9 +238,5 @@ typedef const fv_plugin_api* (*fv_plugin_entry)(void);
 
 #ifdef __cplusplus
 }
-
-/* Layout gate: 64-bit and 32-bit (ILP32, wasm32). */
-#define FV_ABI_ASSERT(type, size64, size32) \
-  static_assert(sizeof(type) == (sizeof(void*) == 8 ? (size64) : (size32)), "append only: see ABI.md")
 #endif
 #endif
