@@ -59,11 +59,16 @@ class Builder:
             return None
         name = f"in{v}"
         self.inputs[name] = array
-        value = int(self.graph.add_value(name, spec.dtype, list(spec.shape), []))
+        self.types[v] = (spec.dtype, self._declared(spec))
+        value = int(self.graph.add_value(name, *self.types[v], []))
         self.ids[v] = value
         if self.blocked and is_image(spec):
             self.ids[v] = self._identity(f"blocked{v}", value, self.types[v])
         return value
+
+    def _declared(self, spec: Spec) -> list[int]:
+        """Shape of an input in the model file; -1: known at run time only."""
+        return list(spec.shape)
 
     def _identity(self, name: str, value: int, kind: Type) -> int:
         out = int(self.graph.add_value(name, *kind, []))
