@@ -11,6 +11,11 @@
 #include <dlfcn.h>
 #define FV_HAS_DLOPEN 1
 #endif
+#if defined(__linux__)
+#include <elf.h>
+
+#include <cstdio>
+#endif
 
 namespace foveal {
 namespace {
@@ -18,6 +23,49 @@ namespace {
 Status plugin_error(const std::string& path, const std::string& what, std::string hint) {
   return Status(FV_PLUGIN_ERROR, "plugin '" + path + "': " + what, std::move(hint));
 }
+
+#if defined(__linux__)
+// glibc maps what the headers promise and dies of SIGBUS when the file is shorter. Anything that
+// is not ELF of our class is left to dlopen, which says what is wrong with it.
+bool is_truncated(const std::string& path) {
+#if __SIZEOF_POINTER__ == 8
+  using Header = Elf64_Ehdr;
+  using Segment = Elf64_Phdr;
+  constexpr unsigned char kClass = ELFCLASS64;
+#else
+  using Header = Elf32_Ehdr;
+  using Segment = Elf32_Phdr;
+  constexpr unsigned char kClass = ELFCLASS32;
+#endif
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             std::fclose);
+  if (!file || std::fseek(file.get(), 0, SEEK_END) != 0) return false;
+  const long end = std::ftell(file.get());
+  const uint64_t size = end < 0 ? 0 : static_cast<uint64_t>(end);
+  Header header;
+  std::rewind(file.get());
+  if (std::fread(&header, sizeof(header), 1, file.get()) != 1) return false;
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != kClass)
+    return false;
+  // Offsets are untrusted: compare by subtraction, which cannot overflow.
+  const auto inside = [&](uint64_t offset, uint64_t bytes) {
+    return offset <= size && bytes <= size - offset;
+  };
+  if (!inside(header.e_phoff, uint64_t{header.e_phnum} * sizeof(Segment)) ||
+      !inside(header.e_shoff, uint64_t{header.e_shnum} * header.e_shentsize))
+    return true;
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Segment segment;
+    const uint64_t at = header.e_phoff + uint64_t{i} * header.e_phentsize;
+    if (!inside(at, sizeof(segment))) return true;
+    if (std::fseek(file.get(), static_cast<long>(at), SEEK_SET) != 0 ||
+        std::fread(&segment, sizeof(segment), 1, file.get()) != 1)
+      return true;
+    if (segment.p_type == PT_LOAD && !inside(segment.p_offset, segment.p_filesz)) return true;
+  }
+  return false;
+}
+#endif
 
 struct Opened {
   void* handle = nullptr;
@@ -35,6 +83,12 @@ Opened open_library(const std::string& path) {
     o.symbol = reinterpret_cast<void*>(
         GetProcAddress(static_cast<HMODULE>(o.handle), FV_PLUGIN_SYMBOL));
 #elif defined(FV_HAS_DLOPEN)
+#if defined(__linux__)
+  if (is_truncated(path)) {
+    o.error = "the file is truncated";
+    return o;
+  }
+#endif
   o.handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!o.handle) {
     const char* text = dlerror();

@@ -43,7 +43,7 @@ inline fv_dtype dtype_id(const std::string& name) {
 inline std::string dtype_of(const py::array& array) {
   const std::string name = py::str(array.dtype().attr("name"));
   for (const DTypeName& row : kDTypeNames)
-    if (name == row.numpy) return row.name;
+    if (name == row.numpy && row.id != FV_BFLOAT16) return row.name;
   return "";
 }
 

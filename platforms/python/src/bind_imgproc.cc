@@ -1,7 +1,5 @@
 // Frames, pipelines, transforms, decoders and drawing. foveal/image.py and foveal/frame.py give
 // them their public face.
-#include "foveal/imgproc.h"
-
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -13,6 +11,7 @@
 
 #include "arrays.h"
 #include "bind.h"
+#include "foveal/imgproc.h"
 #include "status.h"
 
 namespace foveal::python {
@@ -63,7 +62,10 @@ std::shared_ptr<Frame> make_frame(int format, int width, int height,
     for (size_t d = 0; d < b.shape.size(); ++d) {
       if (b.shape[d] == 0) bytes = 0;
       if (b.strides[d] < 0)
-        fail("frame: planes: expected strides that are not negative; pass numpy.ascontiguousarray(plane)", FV_FRAME_ERROR);
+        fail(
+            "frame: planes: expected strides that are not negative; pass "
+            "numpy.ascontiguousarray(plane)",
+            FV_FRAME_ERROR);
       if (bytes) bytes += (b.shape[d] - 1) * b.strides[d];
     }
     if (i < 4) f->frame.planes[i] = {b.ptr, static_cast<uint64_t>(bytes), row, pixel};
@@ -87,8 +89,8 @@ py::array_t<double> map_coordinates(const fv_transform& t, int from, int to, con
     fail("expected an array whose last dimension is " + std::to_string(width));
   py::array_t<double> out(std::vector<py::ssize_t>(in.shape(), in.shape() + in.ndim()));
   std::copy(in.data(), in.data() + in.size(), out.mutable_data());
-  throw_if((width == 2 ? fv_transform_points : fv_transform_boxes)(
-      &t, from, to, out.mutable_data(), in.size() / width));
+  throw_if((width == 2 ? fv_transform_points : fv_transform_boxes)(&t, from, to, out.mutable_data(),
+                                                                   in.size() / width));
   return out;
 }
 
@@ -130,13 +132,13 @@ fv_transform run(Plan& plan, const Frame& frame, const py::object& roi, const py
     const size_t want = kind == FV_ROI_RECT ? 4 : kind == FV_ROI_ROTATED ? 5 : 8;
     if (values.size() != want)
       fail("roi: expected " + std::to_string(want) + " numbers, got " +
-                            std::to_string(values.size()));
+           std::to_string(values.size()));
     r.kind = kind;
     std::copy(values.begin(), values.end(), r.v);
   }
   if (dtype_of(out) != dtype_row(plan.dtype).name)
-    fail(std::string("out: expected dtype ") + dtype_row(plan.dtype).name +
-                          ", got " + std::string(py::str(out.dtype())));
+    fail(std::string("out: expected dtype ") + dtype_row(plan.dtype).name + ", got " +
+         std::string(py::str(out.dtype())));
   if (!(out.flags() & py::array::c_style) || !out.writeable())
     fail("out: expected a writable C-contiguous array");
   void* data = const_cast<void*>(out.data());
@@ -206,8 +208,7 @@ fv_canvas canvas(const py::array& image, int format) {
     fail("image: expected rows of adjacent pixels (C-contiguous rows)");
   const int want = format == FV_GRAY ? 1 : format == FV_RGB || format == FV_BGR ? 3 : 4;
   if (channels != want)
-    fail("image: expected " + std::to_string(want) + " channels, got " +
-                          std::to_string(channels));
+    fail("image: expected " + std::to_string(want) + " channels, got " + std::to_string(channels));
   fv_canvas c{};
   c.format = format;
   c.width = static_cast<int32_t>(std::min<py::ssize_t>(image.shape(1), INT32_MAX));
@@ -263,26 +264,22 @@ void bind_imgproc(py::module_& m) {
         t.mirror = mirror;
         return t;
       }))
-      .def_property_readonly("to_upright", [](const fv_transform& t) { return matrix(t.to_upright); })
+      .def_property_readonly("to_upright",
+                             [](const fv_transform& t) { return matrix(t.to_upright); })
       .def_property_readonly("from_upright",
                              [](const fv_transform& t) { return matrix(t.from_upright); })
-      .def_property_readonly("tensor_size",
-                             [](const fv_transform& t) {
-                               return std::make_pair(t.tensor_width, t.tensor_height);
-                             })
-      .def_property_readonly("frame_size",
-                             [](const fv_transform& t) {
-                               return std::make_pair(t.frame_width, t.frame_height);
-                             })
+      .def_property_readonly(
+          "tensor_size",
+          [](const fv_transform& t) { return std::make_pair(t.tensor_width, t.tensor_height); })
+      .def_property_readonly(
+          "frame_size",
+          [](const fv_transform& t) { return std::make_pair(t.frame_width, t.frame_height); })
       .def_readonly("rotation", &fv_transform::rotation)
       .def_property_readonly("mirror", [](const fv_transform& t) { return t.mirror != 0; })
-      .def_property_readonly("valid",
-                             [](const fv_transform& t) {
-                               return std::vector<double>(t.valid, t.valid + 4);
-                             })
-      .def("points", [](const fv_transform& t, int from, int to, const Doubles& xy) {
-        return map_coordinates(t, from, to, xy, 2);
-      })
+      .def_property_readonly(
+          "valid", [](const fv_transform& t) { return std::vector<double>(t.valid, t.valid + 4); })
+      .def("points", [](const fv_transform& t, int from, int to,
+                        const Doubles& xy) { return map_coordinates(t, from, to, xy, 2); })
       .def("boxes", [](const fv_transform& t, int from, int to, const Doubles& xyxy) {
         return map_coordinates(t, from, to, xyxy, 4);
       });
@@ -309,21 +306,21 @@ void bind_imgproc(py::module_& m) {
     const fv_canvas c = canvas(image, format);
     throw_if(fv_draw_box(&c, box_of(box).data(), thickness, color));
   });
-  m.def("fill_box", [](const py::array& image, int format, const std::vector<double>& box,
-                       fv_rgb color) {
-    const fv_canvas c = canvas(image, format);
-    throw_if(fv_fill_box(&c, box_of(box).data(), color));
-  });
+  m.def("fill_box",
+        [](const py::array& image, int format, const std::vector<double>& box, fv_rgb color) {
+          const fv_canvas c = canvas(image, format);
+          throw_if(fv_fill_box(&c, box_of(box).data(), color));
+        });
   m.def("draw_line", [](const py::array& image, int format, const std::vector<double>& from_to,
                         int thickness, fv_rgb color) {
     const fv_canvas c = canvas(image, format);
     throw_if(fv_draw_line(&c, box_of(from_to).data(), thickness, color));
   });
-  m.def("draw_point", [](const py::array& image, int format, double x, double y, double radius,
-                         fv_rgb color) {
-    const fv_canvas c = canvas(image, format);
-    throw_if(fv_draw_point(&c, x, y, radius, color));
-  });
+  m.def("draw_point",
+        [](const py::array& image, int format, double x, double y, double radius, fv_rgb color) {
+          const fv_canvas c = canvas(image, format);
+          throw_if(fv_draw_point(&c, x, y, radius, color));
+        });
   m.def("draw_text", [](const py::array& image, int format, int x, int y, const std::string& text,
                         int scale, fv_rgb color) {
     const fv_canvas c = canvas(image, format);
