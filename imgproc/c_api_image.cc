@@ -64,11 +64,10 @@ std::string explain(const Plan& p) {
               g.mirror ? ", mirrored" : "", g.upright_width, g.upright_height);
   t += format("plan: %s, %s, chunks of %d pixels, image area [%d, %d, %d, %d]\n",
               kKinds[static_cast<int>(r.kind)],
-              r.kind == PlanKind::kGather
-                  ? (r.map.projective ? "projective" : "affine")
-                  : (p.x.single && p.y.single ? "one tap: exact copy"
-                     : r.transposed           ? "quarter turn"
-                                              : "straight"),
+              r.kind == PlanKind::kGather ? (r.map.projective ? "projective" : "affine")
+                                          : (p.x.single && p.y.single ? "one tap: exact copy"
+                                             : r.transposed           ? "quarter turn"
+                                                                      : "straight"),
               r.step, g.x0, g.y0, g.x1, g.y1);
   t += "tensor -> upright:";
   for (const double v : g.upright_from_tensor.m) t += format(" %.9g", v);

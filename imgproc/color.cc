@@ -10,9 +10,11 @@ constexpr double kGray[3] = {0.299, 0.587, 0.114};
 Result<ColorMap> yuv_map(const Spec& spec, const fv_frame& frame) {
   const int matrix =
       spec.yuv_matrix == Matrix::kFrame ? frame.matrix : static_cast<int>(spec.yuv_matrix);
-  const int range = spec.yuv_range == Range::kFrame ? frame.range : static_cast<int>(spec.yuv_range);
+  const int range =
+      spec.yuv_range == Range::kFrame ? frame.range : static_cast<int>(spec.yuv_range);
   if (matrix == FV_MATRIX_UNKNOWN)
-    return Status(FV_FRAME_ERROR, "frame: color matrix: expected bt601, bt709 or bt2020, got unknown",
+    return Status(FV_FRAME_ERROR,
+                  "frame: color matrix: expected bt601, bt709 or bt2020, got unknown",
                   "say which one the camera uses, in the frame or in the spec's yuv.matrix");
   if (range == FV_RANGE_UNKNOWN)
     return Status(FV_FRAME_ERROR, "frame: color range: expected limited or full, got unknown",

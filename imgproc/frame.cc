@@ -6,10 +6,10 @@ namespace foveal::imgproc {
 namespace {
 
 constexpr FormatInfo kFormats[] = {
-    {FV_RGB, "RGB", 1, {3}, false},        {FV_BGR, "BGR", 1, {3}, false},
-    {FV_RGBA, "RGBA", 1, {4}, false},      {FV_BGRA, "BGRA", 1, {4}, false},
-    {FV_GRAY, "GRAY", 1, {1}, false},      {FV_NV12, "NV12", 2, {1, 2}, true},
-    {FV_NV21, "NV21", 2, {1, 2}, true},    {FV_I420, "I420", 3, {1, 1, 1}, true},
+    {FV_RGB, "RGB", 1, {3}, false},     {FV_BGR, "BGR", 1, {3}, false},
+    {FV_RGBA, "RGBA", 1, {4}, false},   {FV_BGRA, "BGRA", 1, {4}, false},
+    {FV_GRAY, "GRAY", 1, {1}, false},   {FV_NV12, "NV12", 2, {1, 2}, true},
+    {FV_NV21, "NV21", 2, {1, 2}, true}, {FV_I420, "I420", 3, {1, 1, 1}, true},
 };
 
 Status bad(const std::string& message, const char* hint = "") {
@@ -28,25 +28,30 @@ Status check_plane(const FormatInfo& f, int i, const fv_plane& p, int64_t w, int
   const int64_t pixel = p.pixel_stride ? p.pixel_stride : natural;
   if (p.data == nullptr) return bad_plane(f, i, "data: expected an address, got NULL");
   if (pixel < natural || pixel > 64)
-    return bad_plane(f, i, format("pixel_stride: expected %lld..64 bytes, got %lld",
-                                  static_cast<long long>(natural), static_cast<long long>(pixel)));
+    return bad_plane(f, i,
+                     format("pixel_stride: expected %lld..64 bytes, got %lld",
+                            static_cast<long long>(natural), static_cast<long long>(pixel)));
   const int64_t used = (w - 1) * pixel + natural;  // bytes of a row that hold pixels
   const int64_t row = p.row_stride ? p.row_stride : w * pixel;
   if (row < used)
-    return bad_plane(f, i, format("row_stride: expected at least %lld bytes (%lld pixels of %lld), got %lld",
-                                  static_cast<long long>(used), static_cast<long long>(w),
-                                  static_cast<long long>(pixel), static_cast<long long>(row)),
-                     row < 0 ? "bottom-up images: pass them with rotation 180 and mirror" : "");
+    return bad_plane(
+        f, i,
+        format("row_stride: expected at least %lld bytes (%lld pixels of %lld), got %lld",
+               static_cast<long long>(used), static_cast<long long>(w),
+               static_cast<long long>(pixel), static_cast<long long>(row)),
+        row < 0 ? "bottom-up images: pass them with rotation 180 and mirror" : "");
   int64_t need;
   if (__builtin_mul_overflow(h - 1, row, &need) || __builtin_add_overflow(need, used, &need) ||
       need > INT32_MAX)
-    return bad_plane(f, i, format("row_stride: %lld rows of %lld bytes exceed 2 GiB",
-                                  static_cast<long long>(h), static_cast<long long>(row)));
+    return bad_plane(f, i,
+                     format("row_stride: %lld rows of %lld bytes exceed 2 GiB",
+                            static_cast<long long>(h), static_cast<long long>(row)));
   if (p.bytes < static_cast<uint64_t>(need))
-    return bad_plane(f, i, format("byte_len: expected at least %lld (%lld rows of %lld bytes, the last may be short), got %llu",
-                                  static_cast<long long>(need), static_cast<long long>(h),
-                                  static_cast<long long>(row),
-                                  static_cast<unsigned long long>(p.bytes)),
+    return bad_plane(f, i,
+                     format("byte_len: expected at least %lld (%lld rows of %lld bytes, the last "
+                            "may be short), got %llu",
+                            static_cast<long long>(need), static_cast<long long>(h),
+                            static_cast<long long>(row), static_cast<unsigned long long>(p.bytes)),
                      "check width, height and row_stride against the buffer");
   out.data = static_cast<const uint8_t*>(p.data);
   out.row = row;
@@ -72,12 +77,11 @@ Result<Source> open_frame(const fv_frame& frame) {
   const int side[2] = {frame.width, frame.height};
   for (int i = 0; i < 2; ++i)
     if (side[i] < 1 || side[i] > kMaxSide)
-      return bad(format("%s: expected 1..%d pixels, got %d", i ? "height" : "width", kMaxSide,
-                        side[i]));
-  if (frame.rotation != 0 && frame.rotation != 90 && frame.rotation != 180 &&
-      frame.rotation != 270)
-    return bad(format("rotation: expected 0, 90, 180 or 270 clockwise degrees, got %d",
-                      frame.rotation));
+      return bad(
+          format("%s: expected 1..%d pixels, got %d", i ? "height" : "width", kMaxSide, side[i]));
+  if (frame.rotation != 0 && frame.rotation != 90 && frame.rotation != 180 && frame.rotation != 270)
+    return bad(
+        format("rotation: expected 0, 90, 180 or 270 clockwise degrees, got %d", frame.rotation));
   if (frame.mirror != 0 && frame.mirror != 1)
     return bad(format("mirror: expected 0 or 1, got %d", frame.mirror));
   if (frame.matrix < FV_MATRIX_UNKNOWN || frame.matrix > FV_BT2020)

@@ -31,10 +31,10 @@ struct Channel {
 
 // Channels that share pixels, hence row, pixel and shift: read together.
 struct Group {
-  int first = 0;      // channel
+  int first = 0;  // channel
   int count = 0;
-  int lowest = 0;     // channel with the lowest address
-  int bytes = 0;      // from the lowest channel's byte to the end of the highest
+  int lowest = 0;  // channel with the lowest address
+  int bytes = 0;   // from the lowest channel's byte to the end of the highest
 };
 
 enum class Family { kRgb, kGray, kYuv };

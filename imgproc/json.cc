@@ -1,8 +1,11 @@
 #include "imgproc/json.h"
 
-#include <charconv>
+#include <clocale>
 #include <cmath>
-#include <cstring>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/json_text.h"
 
 namespace foveal::imgproc::json {
 namespace {
@@ -50,16 +53,22 @@ class Parser {
     space();
     v.offset = at_;
     switch (peek()) {
-      case '{': return object(v, depth);
-      case '[': return array(v, depth);
-      case '"': v.type = Type::kString; return text(v.string);
+      case '{':
+        return object(v, depth);
+      case '[':
+        return array(v, depth);
+      case '"':
+        v.type = Type::kString;
+        return text(v.string);
       case 't':
       case 'f':
         v.type = Type::kBool;
         v.boolean = peek() == 't';
         return word(v.boolean ? "true" : "false") ? ok() : fail("true or false");
-      case 'n': return word("null") ? ok() : fail("null");
-      default: return number(v);
+      case 'n':
+        return word("null") ? ok() : fail("null");
+      default:
+        return number(v);
     }
   }
 
@@ -85,8 +94,12 @@ class Parser {
       if (digits() == 0) return fail("a digit");
     }
     v.type = Type::kNumber;
-    const auto r = std::from_chars(text_.data() + begin, text_.data() + at_, v.number);
-    if (r.ec != std::errc() || !std::isfinite(v.number))
+    // strtod reads the decimal point of the process's locale, whatever that is.
+    std::string text(text_.substr(begin, at_ - begin));
+    if (const size_t dot = text.find('.'); dot != std::string::npos)
+      text.replace(dot, 1, std::localeconv()->decimal_point);
+    v.number = std::strtod(text.c_str(), nullptr);
+    if (!std::isfinite(v.number))
       return at_ = begin, fail("a number that fits 64-bit floating point");
     return ok();
   }
@@ -96,10 +109,14 @@ class Parser {
     for (int i = 0; i < 4; ++i, ++at_) {
       const char c = peek();
       int d;
-      if (c >= '0' && c <= '9') d = c - '0';
-      else if (c >= 'a' && c <= 'f') d = c - 'a' + 10;
-      else if (c >= 'A' && c <= 'F') d = c - 'A' + 10;
-      else return fail("four hexadecimal digits");
+      if (c >= '0' && c <= '9')
+        d = c - '0';
+      else if (c >= 'a' && c <= 'f')
+        d = c - 'a' + 10;
+      else if (c >= 'A' && c <= 'F')
+        d = c - 'A' + 10;
+      else
+        return fail("four hexadecimal digits");
       out = out * 16 + static_cast<unsigned>(d);
     }
     return ok();
@@ -110,7 +127,8 @@ class Parser {
     if (c < 0x80) return put(c);
     if (c < 0x800) return put(0xC0 | c >> 6), put(0x80 | (c & 63));
     if (c < 0x10000) return put(0xE0 | c >> 12), put(0x80 | (c >> 6 & 63)), put(0x80 | (c & 63));
-    put(0xF0 | c >> 18), put(0x80 | (c >> 12 & 63)), put(0x80 | (c >> 6 & 63)), put(0x80 | (c & 63));
+    put(0xF0 | c >> 18), put(0x80 | (c >> 12 & 63)), put(0x80 | (c >> 6 & 63)),
+        put(0x80 | (c & 63));
   }
 
   Status text(std::string& out) {
@@ -196,12 +214,18 @@ class Parser {
 
 std::string describe(const Value& v) {
   switch (v.type) {
-    case Type::kNull: return "null";
-    case Type::kBool: return v.boolean ? "true" : "false";
-    case Type::kNumber: return number(v.number);
-    case Type::kString: return quote(v.string.size() > 60 ? v.string.substr(0, 60) : v.string);
-    case Type::kArray: return format("an array of %zu", v.items.size());
-    case Type::kObject: return "an object";
+    case Type::kNull:
+      return "null";
+    case Type::kBool:
+      return v.boolean ? "true" : "false";
+    case Type::kNumber:
+      return number(v.number);
+    case Type::kString:
+      return quote(v.string.size() > 60 ? v.string.substr(0, 60) : v.string);
+    case Type::kArray:
+      return format("an array of %zu", v.items.size());
+    case Type::kObject:
+      return "an object";
   }
   return "?";
 }
@@ -224,9 +248,17 @@ Result<Value> parse(std::string_view text, const std::string& what) {
 }
 
 std::string number(double v) {
-  char text[32];
-  const auto r = std::to_chars(text, text + sizeof text, v == 0 ? 0.0 : v);
-  return std::string(text, r.ptr);
+  char text[40];
+  int n = 0;
+  for (int digits = 15; digits <= 17; ++digits) {
+    n = std::snprintf(text, sizeof text, "%.*g", digits, v == 0 ? 0.0 : v);
+    if (std::strtod(text, nullptr) == v) break;
+  }
+  std::string out(text, static_cast<size_t>(n));
+  const std::string point = std::localeconv()->decimal_point;
+  if (const size_t at = out.find(point); at != std::string::npos)
+    out.replace(at, point.size(), ".");
+  return out;
 }
 
 std::string numbers(const std::vector<double>& v) {
@@ -239,15 +271,7 @@ std::string numbers(const std::vector<double>& v) {
   return s;
 }
 
-std::string quote(std::string_view s) {
-  std::string out = "\"";
-  for (const char c : s) {
-    if (c == '"' || c == '\\') out += '\\', out += c;
-    else if (static_cast<unsigned char>(c) < 32) out += format("\\u%04x", c);
-    else out += c;
-  }
-  return out + "\"";
-}
+std::string quote(std::string_view s) { return json_quote(s); }
 
 Result<Object> Object::of(const Value& v, std::string path) {
   if (v.type != Type::kObject)
@@ -259,8 +283,9 @@ Result<Object> Object::of(const Value& v, std::string path) {
 }
 
 Status Object::error(std::string_view key, const std::string& expected, const Value* got) const {
-  return Status(FV_SPEC_ERROR, path_ + ": key " + quote(key) + ": expected " + expected +
-                                   (got ? ", got " + describe(*got) : std::string(", got nothing")));
+  return Status(FV_SPEC_ERROR,
+                path_ + ": key " + quote(key) + ": expected " + expected +
+                    (got ? ", got " + describe(*got) : std::string(", got nothing")));
 }
 
 Status Object::only(std::initializer_list<std::string_view> known) const {
@@ -323,9 +348,9 @@ Status Object::read(std::string_view key, size_t n, bool allow_scalar,
     out.assign(n, v->number);
     return ok();
   }
-  const std::string expected = (allow_scalar ? "a number or " : "") +
-                               (n ? format("an array of %zu numbers", n)
-                                  : std::string("an array of at least one number"));
+  const std::string expected =
+      (allow_scalar ? "a number or " : "") +
+      (n ? format("an array of %zu numbers", n) : std::string("an array of at least one number"));
   if (v->type != Type::kArray || (n ? v->items.size() != n : v->items.empty()))
     return error(key, expected, v);
   std::vector<double> list;

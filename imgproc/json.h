@@ -23,8 +23,8 @@ struct Value {
   bool boolean = false;
   double number = 0;
   std::string string;
-  std::vector<Value> items;                             // array
-  std::vector<std::pair<std::string, Value>> members;   // object, in file order
+  std::vector<Value> items;                            // array
+  std::vector<std::pair<std::string, Value>> members;  // object, in file order
   size_t offset = 0;
 
   const Value* find(std::string_view key) const;  // NULL when absent

@@ -11,8 +11,8 @@ namespace {
 constexpr double kRowsFirstLimit = 24;
 
 // Taps of tensor pixels [from, to) at p = scale * (d + 0.5) + shift - 0.5, in indices of `size`.
-void build_axis(double scale, double shift, int from, int to, int size, bool nearest,
-                bool constant, Axis& a) {
+void build_axis(double scale, double shift, int from, int to, int size, bool nearest, bool constant,
+                Axis& a) {
   a.single = true;
   for (int d = from; d < to; ++d) {
     double p = scale * (d + 0.5) + shift - 0.5;

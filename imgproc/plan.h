@@ -17,11 +17,11 @@ namespace foveal::imgproc {
 struct Store {
   fv_dtype dtype = FV_FLOAT32;
   int channels = 3;
-  int64_t row = 0;             // elements between rows
-  int64_t pixel = 0;           // elements between pixels
-  int64_t component[3] = {};   // element offset of each component
-  int lanes = 0;               // > channels within one pixel: the rest is zeroed (blocked layouts)
-  uint64_t bytes = 0;          // of the whole tensor
+  int64_t row = 0;            // elements between rows
+  int64_t pixel = 0;          // elements between pixels
+  int64_t component[3] = {};  // element offset of each component
+  int lanes = 0;              // > channels within one pixel: the rest is zeroed (blocked layouts)
+  uint64_t bytes = 0;         // of the whole tensor
 };
 
 // Affine colour map, source components -> tensor components, before the clamp.

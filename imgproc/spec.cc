@@ -60,12 +60,15 @@ Status read_fit(const json::Object& root, Spec& s) {
   FV_TRY(read_kind(o, kFits, s.fit));
   switch (s.fit) {
     case FitKind::kStretch:
-    case FitKind::kCover: return o.only({"k"});
+    case FitKind::kCover:
+      return o.only({"k"});
     case FitKind::kLetterbox:
       FV_TRY(o.only({"k", "pad", "policy"}));
       FV_TRY(read_enum(o, "policy", kPolicies, s.policy));
-      if (s.policy == Policy::kMediapipe) s.pad.clear();  // comes from the border
-      else s.pad.assign(s.channels(), 114);
+      if (s.policy == Policy::kMediapipe)
+        s.pad.clear();  // comes from the border
+      else
+        s.pad.assign(s.channels(), 114);
       return read_level(o, "pad", s.channels(), s.pad);
     case FitKind::kMatrix:
       FV_TRY(o.only({"k", "m"}));
@@ -82,10 +85,17 @@ Status read_sample(const json::Object& root, Spec& s) {
   if (!present) return ok();
   FV_TRY(read_kind(o, kSamples, s.sample));
   switch (s.sample) {
-    case SampleKind::kNearest: FV_TRY(o.only({"k", "grid"})); break;
-    case SampleKind::kArea: FV_TRY(o.only({"k"})); break;
-    case SampleKind::kBicubic: FV_TRY(o.only({"k", "antialias", "grid", "a"})); break;
-    default: FV_TRY(o.only({"k", "antialias", "grid"}));
+    case SampleKind::kNearest:
+      FV_TRY(o.only({"k", "grid"}));
+      break;
+    case SampleKind::kArea:
+      FV_TRY(o.only({"k"}));
+      break;
+    case SampleKind::kBicubic:
+      FV_TRY(o.only({"k", "antialias", "grid", "a"}));
+      break;
+    default:
+      FV_TRY(o.only({"k", "antialias", "grid"}));
   }
   FV_TRY(o.read("antialias", s.antialias));
   FV_TRY(o.read("a", s.bicubic_a));
@@ -172,15 +182,15 @@ std::string canonical(const Spec& s) {
     t += std::string(",\"antialias\":") + (s.antialias ? "true" : "false");
   if (s.sample == SampleKind::kBicubic) t += ",\"a\":" + json::number(s.bicubic_a);
   if (s.sample != SampleKind::kArea) t += ",\"grid\":" + name(kGrids, s.grid);
-  t += "},\"profile\":" + name(kProfiles, s.profile) + ",\"border\":{\"k\":" +
-       name(kBorders, s.border);
+  t += "},\"profile\":" + name(kProfiles, s.profile) +
+       ",\"border\":{\"k\":" + name(kBorders, s.border);
   if (!s.border_value.empty()) t += ",\"v\":" + json::numbers(s.border_value);
   t += "},\"yuv\":{\"matrix\":" + name(kMatrices, s.yuv_matrix) +
        ",\"range\":" + name(kRanges, s.yuv_range) + ",\"chroma\":" + name(kChromas, s.chroma) +
-       ",\"siting\":" + name(kSitings, s.siting) + "},\"norm\":{\"scale\":" +
-       json::number(s.norm_scale) + ",\"mean\":" + json::numbers(s.norm_mean) +
-       ",\"std\":" + json::numbers(s.norm_std) + "},\"intermediate\":" +
-       name(kIntermediates, s.intermediate) + "}";
+       ",\"siting\":" + name(kSitings, s.siting) +
+       "},\"norm\":{\"scale\":" + json::number(s.norm_scale) +
+       ",\"mean\":" + json::numbers(s.norm_mean) + ",\"std\":" + json::numbers(s.norm_std) +
+       "},\"intermediate\":" + name(kIntermediates, s.intermediate) + "}";
   return t;
 }
 

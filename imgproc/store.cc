@@ -9,7 +9,8 @@ Result<Store> make_store(const Spec& spec, const fv_tensor& input, fv_axis_order
     return Status(code, "image plan: tensor: " + message, hint);
   };
   if (order != FV_NCHW && order != FV_NHWC)
-    return refuse(FV_INVALID_ARGUMENT, format("axis order: expected NCHW (0) or NHWC (1), got %d", order));
+    return refuse(FV_INVALID_ARGUMENT,
+                  format("axis order: expected NCHW (0) or NHWC (1), got %d", order));
   if (input.rank != 4)
     return refuse(FV_SHAPE_ERROR, format("expected 4 dimensions, got %d", input.rank));
   const int channels = spec.channels();

@@ -18,8 +18,10 @@ class CenterFace : public DecoderKind {
                 std::vector<Candidate>& out) const override {
     const int64_t w = width / stride, h = height / stride;
     if (width % stride || height % stride)
-      return Status(FV_SHAPE_ERROR, format("decoder: centerface: expected a tensor of a multiple of %d "
-                                           "pixels, got %dx%d", stride, width, height));
+      return Status(FV_SHAPE_ERROR,
+                    format("decoder: centerface: expected a tensor of a multiple of %d "
+                           "pixels, got %dx%d",
+                           stride, width, height));
     const float *heat, *size, *shift, *marks = nullptr;
     std::vector<int64_t> dims;
     FV_TRY(outputs.get(heatmap, {1, h, w}, heat, dims));
@@ -58,16 +60,15 @@ class CenterFace : public DecoderKind {
 
   std::string json() const override {
     using json::quote;
-    return "\"heatmap\":" + quote(heatmap) + ",\"scale\":" + quote(scale) + ",\"offset\":" +
-           quote(offset) + ",\"landmarks\":" + quote(landmarks) + ",\"stride\":" +
-           std::to_string(stride);
+    return "\"heatmap\":" + quote(heatmap) + ",\"scale\":" + quote(scale) +
+           ",\"offset\":" + quote(offset) + ",\"landmarks\":" + quote(landmarks) +
+           ",\"stride\":" + std::to_string(stride);
   }
 };
 
 }  // namespace
 
-Result<std::unique_ptr<DecoderKind>> make_centerface(const json::Object& o,
-                                                     DecoderCommon& common) {
+Result<std::unique_ptr<DecoderKind>> make_centerface(const json::Object& o, DecoderCommon& common) {
   FV_TRY(o.only({"decoder", "kind", "min_score", "max_detections", "clip", "nms", "heatmap",
                  "scale", "offset", "landmarks", "stride"}));
   auto d = std::make_unique<CenterFace>();

@@ -51,10 +51,10 @@ Status Outputs::get(const std::string& name, const std::vector<int64_t>& want, c
                                       to_string(Dims(t->dims, t->dims + t->rank)));
   const int64_t bytes = checked_mul(element_count(got), 4);
   if (!t->data || bytes < 0 || t->bytes < static_cast<uint64_t>(bytes))
-    return Status(FV_SHAPE_ERROR, where + format("expected %lld bytes of data, got %llu",
-                                                 static_cast<long long>(bytes),
-                                                 static_cast<unsigned long long>(
-                                                     t->data ? t->bytes : 0)));
+    return Status(
+        FV_SHAPE_ERROR,
+        where + format("expected %lld bytes of data, got %llu", static_cast<long long>(bytes),
+                       static_cast<unsigned long long>(t->data ? t->bytes : 0)));
   data = static_cast<const float*>(t->data);
   dims = std::move(got);
   return ok();

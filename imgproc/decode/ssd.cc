@@ -23,7 +23,8 @@ struct AnchorSpec {
   double scale(size_t layer) const {
     const size_t n = strides.size();
     if (n == 1) return (min_scale + max_scale) / 2;
-    return min_scale + (max_scale - min_scale) * static_cast<double>(layer) / static_cast<double>(n - 1);
+    return min_scale +
+           (max_scale - min_scale) * static_cast<double>(layer) / static_cast<double>(n - 1);
   }
 };
 
@@ -137,16 +138,18 @@ class Ssd : public DecoderKind {
     using json::numbers;
     using json::quote;
     return "\"boxes\":" + quote(boxes) + ",\"scores\":" + quote(scores) +
-           ",\"anchors\":{\"size\":" + numbers(spec.size) + ",\"strides\":" + numbers(spec.strides) +
-           ",\"min_scale\":" + number(spec.min_scale) + ",\"max_scale\":" + number(spec.max_scale) +
+           ",\"anchors\":{\"size\":" + numbers(spec.size) +
+           ",\"strides\":" + numbers(spec.strides) + ",\"min_scale\":" + number(spec.min_scale) +
+           ",\"max_scale\":" + number(spec.max_scale) +
            ",\"aspect_ratios\":" + numbers(spec.aspect_ratios) +
            ",\"interpolated_scale_aspect_ratio\":" + number(spec.interpolated) +
            ",\"offset\":" + numbers(spec.offset) +
            ",\"fixed_anchor_size\":" + (spec.fixed ? "true" : "false") +
            ",\"reduce_boxes_in_lowest_layer\":" + (spec.reduce ? "true" : "false") +
            "},\"coding\":" + quote(kCodings[coding]) + ",\"scale\":" + numbers(scale) +
-           ",\"points\":" + std::to_string(points) + ",\"activation\":" +
-           quote(kActivations[activation]) + ",\"clip_logit\":" + number(clip_logit) +
+           ",\"points\":" + std::to_string(points) +
+           ",\"activation\":" + quote(kActivations[activation]) +
+           ",\"clip_logit\":" + number(clip_logit) +
            ",\"background\":" + std::to_string(background);
   }
 
@@ -192,9 +195,9 @@ class Ssd : public DecoderKind {
 }  // namespace
 
 Result<std::unique_ptr<DecoderKind>> make_ssd(const json::Object& o, DecoderCommon& common) {
-  FV_TRY(o.only({"decoder", "kind", "min_score", "max_detections", "clip", "nms", "boxes", "scores",
-                 "anchors", "coding", "scale", "points", "activation", "clip_logit",
-                 "background"}));
+  FV_TRY(
+      o.only({"decoder", "kind", "min_score", "max_detections", "clip", "nms", "boxes", "scores",
+              "anchors", "coding", "scale", "points", "activation", "clip_logit", "background"}));
   auto d = std::make_unique<Ssd>();
   FV_TRY(o.require("boxes"));
   FV_TRY(o.require("scores"));
@@ -210,7 +213,8 @@ Result<std::unique_ptr<DecoderKind>> make_ssd(const json::Object& o, DecoderComm
   for (const double v : d->scale)
     if (!(v > 0)) return o.error("scale", "values above 0", o.find("scale"));
   FV_TRY(o.read_int("points", 0, kMaxPoints, d->points));
-  if (d->coding == 1 && d->points) return o.error("points", "0 with coding \"tf\"", o.find("points"));
+  if (d->coding == 1 && d->points)
+    return o.error("points", "0 with coding \"tf\"", o.find("points"));
   FV_TRY(o.read_enum("activation", kActivations, d->activation));
   FV_TRY(o.read("clip_logit", d->clip_logit));
   FV_TRY(o.read_int("background", -1, 1 << 20, d->background));

@@ -83,7 +83,8 @@ int edge(double v) { return static_cast<int>(std::lround(std::clamp(v, -kFar, kF
 Status finite(const double* v, int n, const char* what) {
   for (int i = 0; i < n; ++i)
     if (!std::isfinite(v[i]))
-      return Status(FV_INVALID_ARGUMENT, format("draw: %s: expected finite numbers, got %g", what, v[i]));
+      return Status(FV_INVALID_ARGUMENT,
+                    format("draw: %s: expected finite numbers, got %g", what, v[i]));
   return ok();
 }
 
@@ -148,7 +149,8 @@ Status draw_point(const fv_canvas* canvas, double x, double y, double radius, fv
   const double v[3] = {x, y, radius};
   FV_TRY(finite(v, 3, "point"));
   if (!(radius > 0) || radius > 4096)
-    return Status(FV_INVALID_ARGUMENT, format("draw: radius: expected above 0, to 4096, got %g", radius));
+    return Status(FV_INVALID_ARGUMENT,
+                  format("draw: radius: expected above 0, to 4096, got %g", radius));
   x = std::clamp(x, -kFar, kFar);
   y = std::clamp(y, -kFar, kFar);
   capsule(c, x, y, x, y, radius);
@@ -193,8 +195,7 @@ fv_status* fv_draw_line(const fv_canvas* canvas, const double from_to[4], int32_
                         fv_rgb color) {
   return draw_line(canvas, from_to, thickness, color).release();
 }
-fv_status* fv_draw_point(const fv_canvas* canvas, double x, double y, double radius,
-                         fv_rgb color) {
+fv_status* fv_draw_point(const fv_canvas* canvas, double x, double y, double radius, fv_rgb color) {
   return draw_point(canvas, x, y, radius, color).release();
 }
 fv_status* fv_draw_text(const fv_canvas* canvas, int32_t x, int32_t y, const char* text,

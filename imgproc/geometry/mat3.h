@@ -27,18 +27,18 @@ inline Mat3 operator*(const Mat3& a, const Mat3& b) {
   Mat3 r;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
-      r.m[3 * i + j] = a.m[3 * i] * b.m[j] + a.m[3 * i + 1] * b.m[3 + j] + a.m[3 * i + 2] * b.m[6 + j];
+      r.m[3 * i + j] =
+          a.m[3 * i] * b.m[j] + a.m[3 * i + 1] * b.m[3 + j] + a.m[3 * i + 2] * b.m[6 + j];
   return r;
 }
 
 // False when singular or not finite.
 inline bool invert(const Mat3& a, Mat3& out) {
   const double* m = a.m;
-  const double c[9] = {m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8],
-                       m[1] * m[5] - m[2] * m[4], m[5] * m[6] - m[3] * m[8],
-                       m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5],
-                       m[3] * m[7] - m[4] * m[6], m[1] * m[6] - m[0] * m[7],
-                       m[0] * m[4] - m[1] * m[3]};
+  const double c[9] = {
+      m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4],
+      m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5],
+      m[3] * m[7] - m[4] * m[6], m[1] * m[6] - m[0] * m[7], m[0] * m[4] - m[1] * m[3]};
   const double det = m[0] * c[0] + m[1] * c[3] + m[2] * c[6];
   if (!std::isfinite(det) || std::fabs(det) < 1e-18) return false;
   for (int i = 0; i < 9; ++i) {

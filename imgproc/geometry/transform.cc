@@ -78,8 +78,7 @@ Result<Region> read_region(const fv_roi* roi, int width, int height) {
 
 // One axis of fit: `source` units, beginning at `from`, shown by `n` tensor pixels from `at`.
 // Index space p_s = scale * p_d + shift of each grid, as a continuous map.
-Status axis(Grid grid, double from, double source, double at, int n, double& scale,
-            double& shift) {
+Status axis(Grid grid, double from, double source, double at, int n, double& scale, double& shift) {
   switch (grid) {
     case Grid::kHalfPixel:
       scale = source / n;
@@ -90,9 +89,11 @@ Status axis(Grid grid, double from, double source, double at, int n, double& sca
       break;
     case Grid::kAlignCorners:
       if (n < 2 || source <= 1)
-        return Status(FV_SPEC_ERROR,
-                      format("sample: grid \"align_corners\" needs at least 2 pixels on both sides, "
-                             "got %g -> %d", source, n));
+        return Status(
+            FV_SPEC_ERROR,
+            format("sample: grid \"align_corners\" needs at least 2 pixels on both sides, "
+                   "got %g -> %d",
+                   source, n));
       scale = (source - 1) / (n - 1);
   }
   shift = from + 0.5 - (at + 0.5) * scale;
@@ -104,10 +105,17 @@ Status axis(Grid grid, double from, double source, double at, int n, double& sca
 Mat3 sensor_from_upright(int rotation, bool mirror, int width, int height) {
   Mat3 r;
   switch (rotation) {
-    case 90: r = Mat3{{0, 1, 0, -1, 0, double(height), 0, 0, 1}}; break;
-    case 180: r = Mat3{{-1, 0, double(width), 0, -1, double(height), 0, 0, 1}}; break;
-    case 270: r = Mat3{{0, -1, double(width), 1, 0, 0, 0, 0, 1}}; break;
-    default: break;
+    case 90:
+      r = Mat3{{0, 1, 0, -1, 0, double(height), 0, 0, 1}};
+      break;
+    case 180:
+      r = Mat3{{-1, 0, double(width), 0, -1, double(height), 0, 0, 1}};
+      break;
+    case 270:
+      r = Mat3{{0, -1, double(width), 1, 0, 0, 0, 0, 1}};
+      break;
+    default:
+      break;
   }
   if (!mirror) return r;
   const double upright_width = rotation % 180 ? height : width;
@@ -149,8 +157,8 @@ Result<Geometry> plan_geometry(const Spec& spec, int width, int height, int rota
       g.x1 = g.x0 + w;
       g.y1 = g.y0 + h;
     } else if (spec.fit == FitKind::kLetterbox || spec.fit == FitKind::kCover) {
-      const double per_pixel = spec.fit == FitKind::kCover ? std::min(r.w / dw, r.h / dh)
-                                                           : std::max(r.w / dw, r.h / dh);
+      const double per_pixel =
+          spec.fit == FitKind::kCover ? std::min(r.w / dw, r.h / dh) : std::max(r.w / dw, r.h / dh);
       source_w = per_pixel * dw;
       source_h = per_pixel * dh;
       from_x = (r.w - source_w) / 2;

@@ -17,8 +17,8 @@ void store(const Run& r, int x, int y, int n, float (&v)[3][kChunk]) {
     else
       std::memset(r.dst + (s.component[2] + at) * size, 0, static_cast<size_t>(n * s.pixel) * size);
   }
-  const bool together = s.channels == 3 && s.component[0] == 0 && s.component[1] == 1 &&
-                        s.component[2] == 2;
+  const bool together =
+      s.channels == 3 && s.component[0] == 0 && s.component[1] == 1 && s.component[2] == 2;
   if (s.dtype == FV_FLOAT32) {
     float* dst = reinterpret_cast<float*>(r.dst) + at;
     if (together) return r.k->pack3_f32(v[0], v[1], v[2], n, static_cast<int>(s.pixel), dst);
@@ -62,16 +62,20 @@ void run_band(const Plan& p, int y0, int y1) {
     fill(r, 0, g.x0, y);
     for (int x = g.x0; x < g.x1; x += r.step) {
       const int n = std::min(r.step, g.x1 - x);
-      if (r.kind == PlanKind::kGather) sample_gather(p, x, y, n, rows);
-      else sample_axis_aligned(p, x, y, n, rows);
+      if (r.kind == PlanKind::kGather)
+        sample_gather(p, x, y, n, rows);
+      else
+        sample_axis_aligned(p, x, y, n, rows);
       const float* inside = r.constant ? rows.inside : nullptr;
       for (int c = 0; c < s.channels; ++c) {
         const float* in = rows.c[r.color.from[c]];
         const float* m = r.color.m[c];
         if (!r.color.copy) {
           const bool one = m[1] == 0 && m[2] == 0;
-          if (one) k.mix1(rows.c[0], inside, m, r.border[c], n, out[c]);
-          else k.mix3(rows.c[0], rows.c[1], rows.c[2], inside, m, r.border[c], n, out[c]);
+          if (one)
+            k.mix1(rows.c[0], inside, m, r.border[c], n, out[c]);
+          else
+            k.mix3(rows.c[0], rows.c[1], rows.c[2], inside, m, r.border[c], n, out[c]);
           in = out[c];
         } else if (inside) {
           static constexpr float kIdentity[4] = {1, 0, 0, 0};

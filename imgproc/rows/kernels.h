@@ -9,8 +9,8 @@
 
 namespace foveal::imgproc {
 
-inline constexpr int kChunk = 256;     // destination pixels a kernel handles at once
-inline constexpr int kSpan = 8192;     // most source bytes of one row behind a chunk (lerp_rows)
+inline constexpr int kChunk = 256;  // destination pixels a kernel handles at once
+inline constexpr int kSpan = 8192;  // most source bytes of one row behind a chunk (lerp_rows)
 
 // Taps of a chunk along x: byte offsets and weights. Weights of taps outside the frame are 0.
 struct XTaps {
@@ -33,7 +33,7 @@ struct Positions {
   int32_t x0[kChunk], x1[kChunk], y0[kChunk], y1[kChunk];
 };
 
-struct LinearMap {      // sensor pixel index = (a, b, c) . (dx, dy, 1), per axis; f64
+struct LinearMap {  // sensor pixel index = (a, b, c) . (dx, dy, 1), per axis; f64
   double x[3], y[3], w[3];
   bool projective;
 };
@@ -45,8 +45,8 @@ struct Kernels {
   void (*sample1)(const uint8_t* r0, const uint8_t* r1, XTaps t, float v0, float v1, int n,
                   float* out);
   // The same for three components at byte offsets c[0..2] from r0, r1.
-  void (*sample3)(const uint8_t* r0, const uint8_t* r1, const int c[3], XTaps t, float v0,
-                  float v1, int n, float* out0, float* out1, float* out2);
+  void (*sample3)(const uint8_t* r0, const uint8_t* r1, const int c[3], XTaps t, float v0, float v1,
+                  int n, float* out0, float* out1, float* out2);
   // One tap of weight 1: exact copies.
   void (*copy1)(const uint8_t* r0, const int32_t* o0, int n, float* out);
 

@@ -134,8 +134,8 @@ void gather3(const uint8_t* FV_R base, const int c[3], const Taps4& t, const Wei
   }
 }
 
-void mix3(const float* FV_R a, const float* FV_R b, const float* FV_R c,
-          const float* FV_R inside, const float m[4], float border, int n, float* FV_R out) {
+void mix3(const float* FV_R a, const float* FV_R b, const float* FV_R c, const float* FV_R inside,
+          const float m[4], float border, int n, float* FV_R out) {
   const float k0 = m[0], k1 = m[1], k2 = m[2], k3 = m[3];
   if (inside) {
     for (int i = 0; i < n; ++i)
@@ -202,8 +202,21 @@ void pack3_u8(const float* FV_R a, const float* FV_R b, const float* FV_R c, int
 #define FV_STR_(x) #x
 #define FV_STR(x) FV_STR_(x)
 extern const Kernels kTable;
-const Kernels kTable = {FV_STR(FOVEAL_ISA), sample1, sample3,   copy1,     lerp_rows, taps,
-                        positions,          offsets, gather1,   gather3,   mix3,      mix1,
-                        finish,             to_u8,   pack3_f32, pack3_u8};
+const Kernels kTable = {FV_STR(FOVEAL_ISA),
+                        sample1,
+                        sample3,
+                        copy1,
+                        lerp_rows,
+                        taps,
+                        positions,
+                        offsets,
+                        gather1,
+                        gather3,
+                        mix3,
+                        mix1,
+                        finish,
+                        to_u8,
+                        pack3_f32,
+                        pack3_u8};
 
 }  // namespace foveal::imgproc::FOVEAL_ISA

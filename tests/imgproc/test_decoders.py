@@ -97,7 +97,9 @@ def anchors(spec: dict[str, Any]) -> np.ndarray:
 
 
 def identity(size: int) -> Transform:
-    return Pipeline(size=(size, size)).compile()(Frame.from_numpy(np.zeros((size, size), np.uint8)))[1]
+    return Pipeline(size=(size, size)).compile()(
+        Frame.from_numpy(np.zeros((size, size), np.uint8))
+    )[1]
 
 
 def logit(p: float) -> float:
@@ -122,7 +124,12 @@ def test_mediapipe_coding(index: int) -> None:
     v = boxes[0, index].astype(np.float64) / 128
     cx, cy, bw, bh = v[0] * w + x, v[1] * h + y, v[2] * w, v[3] * h
     want = np.array([cx - bw / 2, cy - bh / 2, cx + bw / 2, cy + bh / 2]) * 128
-    box = [min(want[0], want[2]), min(want[1], want[3]), max(want[0], want[2]), max(want[1], want[3])]
+    box = [
+        min(want[0], want[2]),
+        min(want[1], want[3]),
+        max(want[0], want[2]),
+        max(want[1], want[3]),
+    ]
     np.testing.assert_allclose(found.boxes[0], box, rtol=0, atol=1e-3)
     points = (v[4:].reshape(6, 2) * [w, h] + [x, y]) * 128
     np.testing.assert_allclose(found.points[0], points, rtol=0, atol=1e-3)
@@ -261,7 +268,10 @@ def test_numbers_that_are_not_finite_are_never_reported(value: float) -> None:
     assert np.isfinite(found.scores).all() and (found.scores <= 1).all()
     if np.isnan(value):
         assert len(found) == 0
-    maps = {k: np.full((1, c, 32, 32), value, np.float32) for k, c in zip("hsol", (1, 2, 2, 10), strict=True)}
+    maps = {
+        k: np.full((1, c, 32, 32), value, np.float32)
+        for k, c in zip("hsol", (1, 2, 2, 10), strict=True)
+    }
     assert len(Decoder(CENTER).run(maps, t)) == 0
     huge = np.zeros((1917, 4), np.float32)
     huge[:] = 1e4  # exp overflows
@@ -313,7 +323,10 @@ def test_outputs_that_do_not_fit() -> None:
         ('anchors: key "size"', {"anchors": {"size": [0, 8], "strides": [1]}}),
         ('"strides" is missing', {"anchors": {"size": [8, 8]}}),
         ("more than", {"anchors": {"size": [16384, 16384], "strides": [1]}}),
-        ('anchors: unknown key "layers"', {"anchors": {"size": [8, 8], "strides": [1], "layers": 1}}),
+        (
+            'anchors: unknown key "layers"',
+            {"anchors": {"size": [8, 8], "strides": [1], "layers": 1}},
+        ),
     ],
 )
 def test_every_wrong_key_is_named(text: str, change: dict[str, Any]) -> None:

@@ -102,7 +102,9 @@ ROIS = [
 @pytest.mark.parametrize("fmt", FORMATS)
 @pytest.mark.parametrize("roi", ROIS)
 @pytest.mark.parametrize(
-    "border", [{"k": "replicate"}, {"k": "constant", "v": [255, 0, 77]}], ids=["replicate", "constant"]
+    "border",
+    [{"k": "replicate"}, {"k": "constant", "v": [255, 0, 77]}],
+    ids=["replicate", "constant"],
 )
 def test_roi(fmt: str, roi: tuple[float, ...], border: dict[str, Any]) -> None:
     compare({"size": [23, 19], "border": border}, make(fmt, 61, 43, row_pad=1), roi)
@@ -256,9 +258,7 @@ def test_large_reduction_leaves_the_rows_first_plan() -> None:
     plan = Pipeline(size=(17, 9)).compile(layout="nhwc")
     got, _ = plan(frame)
     assert "taps (axis-aligned)" in plan.explain()
-    np.testing.assert_allclose(
-        got[0], twin.run({"size": [17, 9]}, picture), rtol=0, atol=TOLERANCE
-    )
+    np.testing.assert_allclose(got[0], twin.run({"size": [17, 9]}, picture), rtol=0, atol=TOLERANCE)
 
 
 def test_wide_rows_are_cut_into_chunks() -> None:
@@ -352,6 +352,7 @@ def test_tensors_that_do_not_fit_are_refused() -> None:
 def test_fast_is_as_close_as_exact() -> None:
     made = make("nv12", 61, 43)
     compare({"size": [23, 19], "profile": "fast"}, made)
-    assert Pipeline(size=(23, 19), sample=Nearest()).digest() != Pipeline(
-        size=(23, 19), sample=Bilinear()
-    ).digest()
+    assert (
+        Pipeline(size=(23, 19), sample=Nearest()).digest()
+        != Pipeline(size=(23, 19), sample=Bilinear()).digest()
+    )

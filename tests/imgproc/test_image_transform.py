@@ -34,7 +34,12 @@ POINTS = np.random.default_rng(3).uniform(0, 200, (50, 2))
 
 
 def transform(
-    spec: Pipeline, width: int, height: int, roi: Any = None, rotation: int = 0, mirror: bool = False
+    spec: Pipeline,
+    width: int,
+    height: int,
+    roi: Any = None,
+    rotation: int = 0,
+    mirror: bool = False,
 ) -> Transform:
     frame, _ = make("gray", width, height, rotation=rotation, mirror=mirror)
     return spec.compile()(frame, roi)[1]

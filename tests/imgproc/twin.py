@@ -81,7 +81,9 @@ def region(roi: Any, w: int, h: int) -> tuple[float, float, np.ndarray]:
     if len(roi) == 5:
         cx, cy, rw, rh, degrees = roi
         a = math.radians(degrees)
-        turn = np.array([[math.cos(a), -math.sin(a), cx], [math.sin(a), math.cos(a), cy], [0, 0, 1]])
+        turn = np.array(
+            [[math.cos(a), -math.sin(a), cx], [math.sin(a), math.cos(a), cy], [0, 0, 1]]
+        )
         return rw, rh, turn @ np.array([[1, 0, -rw / 2], [0, 1, -rh / 2], [0, 0, 1.0]])
     corners = np.reshape(roi, (4, 2))
     side = [math.dist(corners[i], corners[(i + 1) % 4]) for i in range(4)]
@@ -94,7 +96,7 @@ def region(roi: Any, w: int, h: int) -> tuple[float, float, np.ndarray]:
 
 
 def axis(grid: str, start: float, length: float, at: int, n: int) -> tuple[float, float]:
-    """source = scale * tensor + shift, continuous; n pixels from `at` show [start, start+length)."""
+    """source = scale * tensor + shift; n pixels from `at` show [start, start + length)."""
     if grid == "half_pixel":
         scale = length / n
         return scale, start - at * scale
@@ -129,9 +131,7 @@ def geometry(spec: dict[str, Any], w: int, h: int, roi: Any) -> tuple[np.ndarray
     ay, ty = axis(grid, sy, sh, y0, y1 - y0)
     m = to_upright @ np.array([[ax, 0, tx], [0, ay, ty], [0, 0, 1.0]])
     corners = [to_upright @ [x, y, 1] for x in (sx, sx + sw) for y in (sy, sy + sh)]
-    inside = all(
-        -1e-6 < c[0] / c[2] < w + 1e-6 and -1e-6 < c[1] / c[2] < h + 1e-6 for c in corners
-    )
+    inside = all(-1e-6 < c[0] / c[2] < w + 1e-6 and -1e-6 < c[1] / c[2] < h + 1e-6 for c in corners)
     return m, [x0, y0, x1, y1], inside
 
 

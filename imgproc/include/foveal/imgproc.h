@@ -59,8 +59,8 @@ typedef struct fv_frame {
   fv_pixel_format format;
   int32_t width; /* sensor pixels */
   int32_t height;
-  int32_t rotation; /* 0, 90, 180, 270: clockwise degrees that make it upright */
-  int32_t mirror;   /* 1: left and right are exchanged, after the rotation */
+  int32_t rotation;       /* 0, 90, 180, 270: clockwise degrees that make it upright */
+  int32_t mirror;         /* 1: left and right are exchanged, after the rotation */
   fv_color_matrix matrix; /* YUV formats only */
   fv_color_range range;
   int32_t plane_count;
@@ -80,7 +80,7 @@ typedef struct fv_transform {
   int32_t tensor_width, tensor_height;
   int32_t frame_width, frame_height; /* upright */
   int32_t rotation, mirror;          /* that were applied: upright <-> sensor */
-  double valid[4];                   /* x0, y0, x1, y1 of the tensor that holds the region, not bars */
+  double valid[4]; /* x0, y0, x1, y1 of the tensor that holds the region, not bars */
 } fv_transform;
 
 typedef int32_t fv_space;
@@ -180,8 +180,8 @@ typedef struct fv_canvas {
 /* 0xRRGGBB. Everything is clipped to the canvas; coordinates are continuous pixels. */
 typedef uint32_t fv_rgb;
 
-FV_IMAGE_API fv_status* fv_draw_box(const fv_canvas* canvas, const double box[4],
-                                    int32_t thickness, fv_rgb color);
+FV_IMAGE_API fv_status* fv_draw_box(const fv_canvas* canvas, const double box[4], int32_t thickness,
+                                    fv_rgb color);
 FV_IMAGE_API fv_status* fv_fill_box(const fv_canvas* canvas, const double box[4], fv_rgb color);
 FV_IMAGE_API fv_status* fv_draw_line(const fv_canvas* canvas, const double from_to[4],
                                      int32_t thickness, fv_rgb color);

@@ -8,6 +8,7 @@ another dtype, shape or memory layout, and for numbers that are not finite.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -81,9 +82,7 @@ def draw_point(
     order: str | None = None,
 ) -> None:
     """A filled circle."""
-    _core.draw_point(
-        image, _format(image, order), float(x), float(y), float(radius), int(color)
-    )
+    _core.draw_point(image, _format(image, order), float(x), float(y), float(radius), int(color))
 
 
 def draw_text(
@@ -95,7 +94,7 @@ def draw_text(
     color: int = 0xFFFFFF,
     order: str | None = None,
 ) -> None:
-    """Text whose first cell has its top-left corner at x, y. Characters outside ASCII become '?'."""
+    """Text; x, y is the top-left corner of its first cell. What is not ASCII becomes '?'."""
     clamp = 2**30
     x, y = (max(-clamp, min(clamp, int(v))) for v in (x, y))
     _core.draw_text(image, _format(image, order), x, y, text, int(scale), int(color))
@@ -134,7 +133,7 @@ def draw(
         name = str(d.label)
         if isinstance(d.label, (int, np.integer)) and 0 <= d.label < len(labels):
             name = labels[int(d.label)]
-        color = COLORS[sum(name.encode()) % len(COLORS)]
+        color = COLORS[zlib.crc32(name.encode()) % len(COLORS)]
         draw_box(image, d.box, 2 * scale, color, order)
         for x, y in d.points:
             draw_point(image, x, y, 1.5 * scale, color, order)

@@ -228,7 +228,9 @@ class Frame:
         except UnidentifiedImageError:
             size = file.stat().st_size
             got = f"{size} bytes that are none" if size else "an empty file"
-            raise FrameError(f"{file}: expected a picture (PNG, JPEG, WebP ...), got {got}") from None
+            raise FrameError(
+                f"{file}: expected a picture (PNG, JPEG, WebP ...), got {got}"
+            ) from None
         except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
             raise FrameError(f"{file}: {error}", hint="scale the picture down first") from None
         except (OSError, SyntaxError, ValueError, EOFError) as error:

@@ -1,10 +1,10 @@
 """The image pipeline: frames to tensors, model outputs to frame coordinates.
 
-    spec = Pipeline(size=(320, 320), fit=Letterbox(), norm=Norm(scale=1 / 255))
-    plan = spec.compile(dtype="float32", layout="nchw")
-    out = numpy.empty(plan.shape, plan.dtype)
-    transform = plan.run(frame, out=out)
-    boxes = transform.to_frame(boxes_in_the_tensor)
+spec = Pipeline(size=(320, 320), fit=Letterbox(), norm=Norm(scale=1 / 255))
+plan = spec.compile(dtype="float32", layout="nchw")
+out = numpy.empty(plan.shape, plan.dtype)
+transform = plan.run(frame, out=out)
+boxes = transform.to_frame(boxes_in_the_tensor)
 """
 
 from __future__ import annotations
@@ -306,11 +306,11 @@ class Pipeline:
             name = _guess_layout(shape, channels, self.size)
         order, block = _LAYOUTS.get(name, (-1, 0))
         if order < 0:
-            raise ArgumentError(
-                f"layout: expected auto, {', '.join(_LAYOUTS)}, got '{layout}'"
-            )
+            raise ArgumentError(f"layout: expected auto, {', '.join(_LAYOUTS)}, got '{layout}'")
         width, height = self.size
-        full = (1, channels, height, width) if order == 0 else (1, height, width, channels)
+        full: tuple[int, ...] = (1, channels, height, width)
+        if order == 1:
+            full = (1, height, width, channels)
         dims = [d if isinstance(d, (int, np.integer)) and d >= 0 else -1 for d in shape or full]
         core = self._spec.compile(  # type: ignore[attr-defined]
             dtype or "float32", order, block, [int(d) for d in dims], int(threads)
@@ -341,7 +341,8 @@ def _guess_layout(
     nchw, nhwc = fits((channels, height, width)), fits((height, width, channels))
     if nchw and nhwc:
         raise ArgumentError(
-            f"compile: shape {list(shape)} could be NCHW or NHWC", hint='pass layout="nchw" or "nhwc"'
+            f"compile: shape {list(shape)} could be NCHW or NHWC",
+            hint='pass layout="nchw" or "nhwc"',
         )
     if not nchw and not nhwc:
         raise ShapeError(
@@ -541,12 +542,16 @@ class Transform:
         """Reads what `json` wrote. Raises SpecError."""
         try:
             d = json.loads(text)
+            tensor_width, tensor_height = d["tensor_size"]
+            frame_width, frame_height = d["frame_size"]
             return cls(
                 _core.TransformHandle(
                     np.asarray(d["to_frame"], np.float64),
                     np.asarray(d["from_frame"], np.float64),
-                    *d["tensor_size"],
-                    *d["frame_size"],
+                    int(tensor_width),
+                    int(tensor_height),
+                    int(frame_width),
+                    int(frame_height),
                     int(d["rotation"]),
                     int(d["mirror"]),
                     list(d["valid"]),
@@ -591,9 +596,7 @@ class Detections:
         return len(self.labels)
 
     def __getitem__(self, i: int) -> Detection:
-        return Detection(
-            int(self.labels[i]), float(self.scores[i]), self.boxes[i], self.points[i]
-        )
+        return Detection(int(self.labels[i]), float(self.scores[i]), self.boxes[i], self.points[i])
 
     def __iter__(self) -> Iterator[Detection]:
         return (self[i] for i in range(len(self)))
