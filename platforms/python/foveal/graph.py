@@ -25,6 +25,7 @@ Dim = int | str
 AttrValue = int | float | str | list[int] | list[float]
 
 UNKNOWN = -1
+_MAX_DIM = 1 << 40  # of a file; more elements than any machine holds
 DTYPES = {
     *("float32", "float16", "float64", "bool"),
     *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
@@ -204,8 +205,8 @@ class Graph:
         if clean_name(name) in self._names:
             raise ModelError(f"there are two values named '{name}'")
         for d in shape:
-            if isinstance(d, int) and d < UNKNOWN:
-                raise ModelError(f"input '{name}' has the negative dimension {d}")
+            if isinstance(d, int) and not UNKNOWN <= d <= _MAX_DIM:
+                raise ModelError(f"input '{name}' has the dimension {d}, expected 0 to {_MAX_DIM}")
         value = Value(self, self.unique(name), dtype, shape)
         self.inputs.append(value)
         return value

@@ -51,19 +51,25 @@ class Emitter:
     def const(self, value: Any, dtype: str | None = None) -> Value:
         return self.graph.constant(np.asarray(value, dtype=dtype), name=f"{self.label}/const")
 
+    def reserve(self, elements: int, what: str) -> None:
+        """To be called before a constant is computed. Raises Unsupported when it is too large."""
+        if not spend(self.graph, elements):
+            raise Unsupported(f"{what} of {elements} elements")
+
     def full(self, value: np.ndarray, shape: Sequence[int]) -> Value:
         """A constant filled with a scalar. Raises Unsupported when it would be too large."""
-        odd = len(shape) > 8 or any(not 0 <= d <= FOLD_LIMIT for d in shape)
-        if odd or not spend(self.graph, math.prod(shape)):
+        if len(shape) > 8 or any(not 0 <= d <= FOLD_LIMIT for d in shape):
             raise Unsupported(f"a constant of shape {list(shape)}")
+        self.reserve(math.prod(shape), "a constant")
         return self.const(np.broadcast_to(value, tuple(shape)))
 
     def range(self, start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> Value:
         """start, start + delta, ... up to limit, of start's type; Unsupported when too many."""
         first, last, step = (float(v.reshape(())) for v in (start, limit, delta))
         count = (last - first) / step if step else math.inf
-        if not math.isfinite(count) or not spend(self.graph, max(math.ceil(count), 0)):
+        if not math.isfinite(count):
             raise Unsupported(f"a range of {count} elements")
+        self.reserve(max(math.ceil(count), 0), "a range")
         steps = np.arange(max(math.ceil(count), 0))
         return self.const((start.reshape(()) + steps * delta.reshape(())).astype(start.dtype))
 

@@ -59,8 +59,9 @@ def _local_response(n: OnnxNode) -> Value:
     """The sum over neighbouring channels is a 1x1 convolution with a band of ones."""
     x, size = n.x(), n.i("size")
     channels = x.dims[1] if x.rank == 4 else -1
-    if channels <= 0 or size <= 0 or channels > 4096:
+    if channels <= 0 or size <= 0:
         raise Unsupported(f"size {size} of an input of shape {x.dims}")
+    n.e.reserve(channels**2, "a band")
     distance = np.arange(channels) - np.arange(channels)[:, None]
     band = (distance >= -((size - 1) // 2)) & (distance <= size // 2)
     weight = n.e.const(band.astype(x.dtype)[:, :, None, None])
@@ -97,8 +98,9 @@ def _trilu(n: OnnxNode) -> Value:
     x = n.x()
     k = 0 if n.opt(1) is None else n.int_at(1, "diagonal")
     rows, columns = x.dims[-2:] if x.rank >= 2 else (-1, -1)
-    if min(rows, columns) < 0 or rows * columns > 1 << 24:
+    if min(rows, columns) < 0:
         raise Unsupported(f"an input of shape {x.dims}", SIZE_HINT)
+    n.e.reserve(rows * columns, "a triangle")
     distance = np.arange(columns) - np.arange(rows)[:, None]
     keep = distance >= k if n.i("upper", 1) else distance <= k
     return n.e.op("where", n.e.const(keep), x, n.scalar(0, x))

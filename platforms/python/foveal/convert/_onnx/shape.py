@@ -28,13 +28,14 @@ def _split(n: OnnxNode) -> Any:
     axis = n.axis(0, x.rank)
     count = len(n.outputs)
     sizes = n.ints_from("split", 1, 13)
-    parts = n.i("num_outputs", count)
+    if n.i("num_outputs", count) != count:
+        raise Unsupported(f"num_outputs={n.i('num_outputs')} with {count} outputs")
     if sizes is None:
         total = x.dims[axis]
         if total < 0:
             raise Unsupported(f"an even split of axis {axis}, whose size is not known")
-        each = -(-total // parts) if parts > 0 else 0
-        sizes = [each] * (parts - 1) + [total - each * (parts - 1)]
+        each = -(-total // count)
+        sizes = [each] * (count - 1) + [total - each * (count - 1)]
     if len(sizes) != count:
         raise Unsupported(f"{len(sizes)} parts for {count} outputs")
     return n.e.op("split", x, outputs=count, axis=axis, sizes=sizes)
