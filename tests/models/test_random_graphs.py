@@ -135,7 +135,11 @@ class Grower:
     def grow_concat(self) -> None:
         x = self.pick()
         size = self.shape(x)
-        fitting = [v for v in self.images if self.shape(v)[::2] == size[::2] and self.shape(v)[3] == size[3]]
+        fitting = [
+            v
+            for v in self.images
+            if self.shape(v)[::2] == size[::2] and self.shape(v)[3] == size[3]
+        ]
         parts = [int(v) for v in self.rng.choice(fitting, int(self.rng.integers(1, 4)))]
         if sum(self.shape(p)[1] for p in [x, *parts]) <= 64:
             self.keep(self.op("concat", x, *parts, axis=1))

@@ -54,6 +54,13 @@ def test_unusable_plugin_is_an_error(mini: Mini, macros: dict[str, object], word
     assert not report.ok and words in report.error and not report.entries
 
 
+def test_unknown_device_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = conformance.run(device="toaster")
+    assert not report.ok and "toaster" in report.error and not report.entries
+    monkeypatch.setenv("FOVEAL_CPU_ISA", "nonsense")
+    assert "FOVEAL_CPU_ISA=nonsense" in conformance.run().error
+
+
 def test_missing_file() -> None:
     assert conformance.run("nowhere/foveal_plugin_x.so").error == "no such file"
 

@@ -59,7 +59,7 @@ def run(
         report.error = "no such file"
         return report
     try:
-        report.devices = [device] if device else _devices(path)
+        report.devices = _devices(path, device)
     except _Unusable as e:
         report.error = str(e)
         return report
@@ -72,25 +72,30 @@ class _Unusable(Exception):
     pass
 
 
-def _devices(path: Path | None) -> list[str]:
-    if path is None:
-        return ["cpu"]
+def _devices(path: Path | None, device: str | None) -> list[str]:
+    """What to run on: `device`, or every usable device of the plugin at `path`, or "cpu".
+
+    Raises:
+        _Unusable: with the reason.
+    """
     try:
         lines = list(_worker(path, {"device": ""}))
     except Died as e:
         raise _Unusable(f"loading the plugin crashed: {e}") from None
     plugins: list[Any] = next((line["plugins"] for line in lines if "plugins" in line), [])
-    mine = [p for p in plugins if p["path"] and Path(p["path"]).resolve() == path]
-    if not mine:
-        raise _Unusable("not recognised as a plugin; its name must be foveal_plugin_<name>")
-    if mine[0]["state"] != "ready":
-        raise _Unusable(str(mine[0]["reason"]))
-    devices = mine[0]["devices"]
+    if path is not None:
+        plugins = [p for p in plugins if p["path"] and Path(p["path"]).resolve() == path]
+        if not plugins:
+            raise _Unusable("not recognised as a plugin; its name must be foveal_plugin_<name>")
+        if plugins[0]["state"] != "ready":
+            raise _Unusable(str(plugins[0]["reason"]))
+    wanted = device or (None if path else "cpu")
+    devices = [d for p in plugins for d in p["devices"] if wanted in (None, d["name"])]
     usable = [str(d["name"]) for d in devices if d["score"] > 0]
     if not usable:
         reasons = "; ".join(f"{d['name']}: {d['reason']}" for d in devices)
-        raise _Unusable(f"no usable device here ({reasons or 'none listed'})")
-    return usable
+        raise _Unusable(f"no usable device {wanted or 'here'} ({reasons or 'there is none'})")
+    return list(dict.fromkeys(usable))
 
 
 def _run_device(
