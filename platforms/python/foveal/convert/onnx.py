@@ -156,15 +156,13 @@ class _Importer:
         except FovealError as e:
             what = e.message.rpartition(f"'{label}': ")[2]
             raise ModelError(f"{kind} '{label}': {what}", op=kind, hint=e.hint) from e
-        self._store(outputs, made if isinstance(made, list) else [made])
+        values = made if isinstance(made, list) else [made]
+        for name, value in zip(outputs, values, strict=False):  # trailing outputs may be unnamed
+            if name:
+                self.values[name] = value
 
     def _tensor(self, t: Message) -> np.ndarray:
         return proto.tensor_array(t, self.folder)
-
-    def _store(self, names: list[str], values: list[Value]) -> None:
-        for name, value in zip(names, values, strict=False):
-            if name:
-                self.values[name] = value
 
     def _outputs(self) -> None:
         done: set[str] = set()

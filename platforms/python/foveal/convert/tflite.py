@@ -209,6 +209,10 @@ class _Importer:
             what = e.message.rpartition(f"'{label}': ")[2]
             raise ModelError(f"{kind} '{label}': {what}", op=kind, hint=e.hint) from e
         values = made if isinstance(made, list) else [made]
+        if len(values) != len(outputs):
+            raise ModelError(
+                f"{kind} '{label}': the file lists {len(outputs)} outputs, it makes {len(values)}"
+            )
         for o, v in zip(outputs, values, strict=True):
             self.values[o] = v
 
