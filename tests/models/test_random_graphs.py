@@ -26,6 +26,15 @@ UNARY: list[tuple[str, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
+# How often each kind of operator is chosen.
+KINDS = {
+    "conv": 3, "unary": 3, "binary": 2, "depthwise": 1, "pool": 1, "constant": 1, "concat": 1,
+    "slice": 1, "pad": 1, "resize": 1, "reduce": 1, "softmax": 1, "transpose": 1, "reshape": 1,
+    "split": 1, "gate": 1, "prelu": 1,
+}  # fmt: skip
+CHOICES = [kind for kind, n in KINDS.items() for _ in range(n)]
+
+
 class Grower:
     """Appends random operators to a net; knows every value, because it evaluates as it goes."""
 
@@ -39,18 +48,13 @@ class Grower:
         if self.rng.random() < 0.3:
             self.images.append(self.add(rand(*self.shape(self.images[0]))))
         for _ in range(int(self.rng.integers(3, 13))):
-            getattr(self, f"grow_{self.rng.choice(self.choices)}")()
+            getattr(self, f"grow_{self.rng.choice(CHOICES)}")()
         used = {i for n in self.net.nodes for i in n.inputs}
         ends = [o for n in self.net.nodes for o in n.outputs if o not in used]
         inner = [o for n in self.net.nodes for o in n.outputs if o in used]
         if inner and self.rng.random() < 0.4:
             ends.append(int(self.rng.choice(inner)))
         self.net.result(*ends)
-
-    choices = (
-        "conv conv conv depthwise pool unary unary unary binary binary constant concat slice pad "
-        "resize reduce softmax transpose reshape split gate prelu"
-    ).split()
 
     def add(self, spec: Spec) -> int:
         v = self.net.add(spec)

@@ -27,13 +27,6 @@ def jobs(ops: list[str] | None, device: str) -> Iterator[tuple[Case, str]]:
                     yield case, variant
 
 
-def list_plugins() -> list[dict[str, object]]:
-    from foveal import _core
-
-    found: list[dict[str, object]] = json.loads(_core.plugins_json())
-    return found
-
-
 def main() -> None:
     # The plugin may print: keep our lines to ourselves and send its lines to stderr.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -45,7 +38,9 @@ def main() -> None:
 
     order = json.load(sys.stdin)
     if not order["device"]:
-        say(plugins=list_plugins())
+        from foveal import plugins
+
+        say(plugins=plugins.listing())
         say(end=True)
         return
 
