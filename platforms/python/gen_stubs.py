@@ -54,37 +54,36 @@ def literal(value: Any) -> str:
     )
 
 
+def parameters(inputs: list[str], first: str, others: str) -> list[str]:
+    """The operands of a signature: the first of one type, those behind it of another."""
+    made = []
+    for i, declared in enumerate(inputs):
+        kind = others if i else first
+        if declared.endswith("*"):
+            return [*made, f"*{declared[:-1]}: {kind}"]
+        optional = declared.endswith("?")
+        made.append(f"{declared[:-1]}: {kind} | None = None" if optional else f"{declared}: {kind}")
+    return [*made, "*"]
+
+
 def stub(entry: dict[str, Any]) -> str:
-    """Two overloads of one operator: on graph values and on arrays."""
-    many = entry["outputs"][-1].endswith("*") or len(entry["outputs"]) > 1
+    """Overloads of one operator: on graph values (one decides, arrays beside it become
+    constants), and on arrays alone."""
+    op, inputs = KEYWORDS.get(entry["name"], entry["name"]), entry["inputs"]
+    variadic = entry["outputs"][-1].endswith("*")
     attrs = [f"{a['name']}: {TYPES[a['type']]} = {literal(a['default'])}" for a in entry["attrs"]]
-    if entry["outputs"][-1].endswith("*"):
-        attrs.append("outputs: int | None = None")
-    attrs.append('name: str = ""')
-    text = ""
-    for kind, result in (("Value", "Value"), ("ArrayLike", "NDArray[Any]")):
-        arguments = []
-        star = False
-        for i, name in enumerate(entry["inputs"]):
-            # One graph value decides; constants beside it may be plain arrays.
-            accepted = "Value" if kind == "Value" and i == 0 else "Value | ArrayLike"
-            accepted = accepted if kind == "Value" else kind
-            if name.endswith("*"):
-                arguments.append(f"*{name[:-1]}: {kind}")
-                star = True
-            elif name.endswith("?"):
-                arguments.append(f"{name[:-1]}: {accepted} | None = None")
-            else:
-                arguments.append(f"{name}: {accepted}")
-        if not star:
-            arguments.append("*")
-        result = f"list[{result}]" if many else result
-        lines = ",\n    ".join(arguments + attrs)
-        name = KEYWORDS.get(entry["name"], entry["name"])
-        text += f"@overload\ndef {name}(\n    {lines},\n) -> {result}: ...\n"
-    doc = "\n    ".join([entry["doc"], "", *(f"{a['name']}: {a['doc']}" for a in entry["attrs"])])
-    head, _, tail = text.rpartition(": ...\n")
-    return head + f':\n    """{doc.rstrip()}"""\n' + tail
+    attrs += ["outputs: int | None = None"] * variadic + ['name: str = ""']
+    forms = [("Value", "Value | ArrayLike", "Value"), ("ArrayLike", "ArrayLike", "NDArray[Any]")]
+    if inputs == ["a", "b"]:  # 1 - x: the array comes first
+        forms.insert(0, ("ArrayLike", "Value", "Value"))
+    overloads = []
+    for first, others, result in forms:
+        lines = ",\n    ".join(parameters(inputs, first, others) + attrs)
+        result = f"list[{result}]" if variadic or len(entry["outputs"]) > 1 else result
+        overloads.append(f"@overload\ndef {op}(\n    {lines},\n) -> {result}:")
+    docs = [entry["doc"], "", *(f"{a['name']}: {a['doc']}" for a in entry["attrs"])]
+    doc = "\n    ".join(docs).rstrip()
+    return " ...\n".join(overloads) + f'\n    """{doc}"""\n'
 
 
 def main() -> None:
