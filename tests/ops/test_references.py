@@ -258,7 +258,7 @@ MAP |= {
 NOT_IN_ONNX = {
     "l2_normalize": "ONNX has no epsilon; checked by its definition below",
     "raster": "ours; checked through the operators that decompose into it",
-    "mod": "Mod differs between integers and floats; checked against math.fmod below",
+    "mod": "Mod takes no floats without fmod; checked against Python's % below",
 }
 # Where the two disagree by design: op, what to skip, why.
 SKIP: dict[str, tuple[Callable[[Case, list[Any]], bool], str]] = {
@@ -353,3 +353,12 @@ def test_l2_normalize_gives_unit_vectors() -> None:
     y = reference("l2_normalize")(x, axis=1)
     assert np.allclose(np.linalg.norm(y, axis=1), 1)
     assert np.allclose(y * np.linalg.norm(x, axis=1, keepdims=True), x, atol=1e-6)
+
+
+def test_mod_is_the_remainder_of_python() -> None:
+    values = [7, -7, 6, -1, 0, 5]
+    for b in (3, -3, 4):
+        ints = reference("mod")(np.array(values, np.int32), np.array(b, np.int32))
+        assert ints.tolist() == [v % b for v in values]
+        floats = reference("mod")(np.array(values, np.float32), np.array(b + 0.5, np.float32))
+        assert np.allclose(floats, [v % (b + 0.5) for v in values])
