@@ -147,6 +147,46 @@ void test_norms() {
   }
 }
 
+// What inference accepts can be lowered: the regions of every raster are checked against their
+// tensors, so a wrong one would be an error here.
+void test_odd_attributes() {
+  Random r(23);
+  int lowered = 0;
+  for (const OpDef& def : op_table().defs()) {
+    if (!def.decompose) continue;
+    for (int round = 0; round < 300; ++round) {
+      const Dims shapes[] = {{2, 4, 6, 4}, {1, 3, 7, 5}, {3}, {}, {2, 0, 3}, {1, 1, 1, 1}, {4, 3}};
+      Graph g;
+      std::vector<int> in;
+      for (size_t i = 0; i < def.inputs.size(); ++i) {
+        const bool indices = def.name == "gather" && i == 1;
+        if (indices) {
+          const int64_t list[] = {0, -1, 0};
+          in.push_back(g.add_constant("i", {FV_INT64, {r.in(0, 3)}}, list));
+          continue;
+        }
+        in.push_back(g.add_value("x" + std::to_string(i),
+                                 {FV_FLOAT32, i ? Dims{r.in(1, 4)} : shapes[r.in(0, 6)]}));
+        g.inputs.push_back(in.back());
+      }
+      Attrs attrs = odd_attrs(def, r);
+      std::vector<const TensorType*> types;
+      for (int v : in) types.push_back(&g.type(v));
+      const size_t outputs = def.name == "split" ? static_cast<size_t>(r.in(1, 3)) : 1;
+      if (!infer_op(def.name, attrs, types, outputs).ok()) continue;
+      g.outputs = append(g, def.name, in, attrs, outputs);
+      const Status s = decompose(g, [&](const Graph& graph, int node) {
+        const OpDef* d = op_table().find(graph.nodes[static_cast<size_t>(node)].op);
+        return d->name != def.name && !d->decompose;
+      });
+      if (s.code() != FV_UNSUPPORTED_OP && !(def.name == "gather" && s.code() == FV_SHAPE_ERROR))
+        CHECK_OK(s);
+      ++lowered;
+    }
+  }
+  CHECK(lowered > 500);
+}
+
 void test_keep_and_names() {
   Graph g;
   const int x = g.add_value("x", {FV_FLOAT32, {2, 3}});
@@ -207,6 +247,7 @@ void test_errors() {
 int main() {
   test_movement();
   test_norms();
+  test_odd_attributes();
   test_keep_and_names();
   test_errors();
   return CHECK_RESULT();

@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "graph/ops_json.h"
+#include "random.h"
 
 using namespace foveal;
 
@@ -254,17 +255,6 @@ void test_raster_bounds() {
 
 // Whatever the attributes hold, inference answers and does not crash (run under sanitizers).
 void test_hostile_attributes() {
-  const std::vector<int64_t> odd{
-      INT64_MIN, INT64_MIN + 1,          -int64_t{1} << 40, -3,       -1, 0, 1, 2,
-      7,         (int64_t{1} << 31) - 1, int64_t{1} << 48,  INT64_MAX};
-  const std::vector<double> odd_floats{-1e308,
-                                       -1,
-                                       0,
-                                       1e-320,
-                                       1,
-                                       1e308,
-                                       std::numeric_limits<double>::infinity(),
-                                       std::numeric_limits<double>::quiet_NaN()};
   const std::vector<TensorType> shapes{f32({}),
                                        f32({0}),
                                        f32({3}),
@@ -274,33 +264,15 @@ void test_hostile_attributes() {
                                        f32({1, int64_t{1} << 28, 1, 2}),
                                        {FV_INT64, {2}},
                                        {FV_BOOL, {1, 3, 7, 5}}};
-  uint64_t state = 1;
-  auto random = [&](size_t n) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<size_t>((state >> 33) % n);
-  };
+  test::Random r(1);
   for (const OpDef& def : op_table().defs())
     for (int round = 0; round < 400; ++round) {
-      Attrs attrs;
-      for (const AttrDef& a : def.attrs) {
-        AttrValue v = a.default_value;
-        if (random(3) == 0) continue;
-        if (auto* p = std::get_if<int64_t>(&v)) *p = odd[random(odd.size())];
-        if (auto* p = std::get_if<double>(&v)) *p = odd_floats[random(odd_floats.size())];
-        if (auto* p = std::get_if<Ints>(&v)) {
-          if (random(4) == 0) p->resize(random(9));
-          for (int64_t& e : *p)
-            if (random(2)) e = odd[random(odd.size())];
-        }
-        if (auto* p = std::get_if<Floats>(&v)) {
-          p->resize(random(4));
-          for (double& e : *p) e = odd_floats[random(odd_floats.size())];
-        }
-        attrs.push_back({a.name, v});
-      }
+      Attrs attrs = test::odd_attrs(def, r);
       std::vector<const TensorType*> in;
-      for (size_t i = 0; i < def.inputs.size(); ++i) in.push_back(&shapes[random(shapes.size())]);
-      auto got = infer_op(def.name, attrs, in, def.outputs.size() + random(2));
+      for (size_t i = 0; i < def.inputs.size(); ++i)
+        in.push_back(&shapes[static_cast<size_t>(r.in(0, 8))]);
+      const size_t outputs = def.outputs.size() + static_cast<size_t>(r.in(0, 1));
+      auto got = infer_op(def.name, attrs, in, outputs);
       if (!got.ok()) CHECK(got.status().code() != FV_INTERNAL);
     }
 }

@@ -30,6 +30,32 @@ class Random {
   uint64_t state_;
 };
 
+// Attributes as a hostile file might set them: absent, extreme, lists of any length.
+inline Attrs odd_attrs(const OpDef& def, Random& r) {
+  constexpr int64_t kOdd[] = {
+      INT64_MIN, INT64_MIN + 1,          -(int64_t{1} << 40), -3,       -1, 0, 1, 2,
+      7,         (int64_t{1} << 31) - 1, int64_t{1} << 48,    INT64_MAX};
+  constexpr double kOddFloats[] = {-1e308, -1, 0, 1e-320, 1, 1e308, INFINITY, NAN};
+  Attrs attrs;
+  for (const AttrDef& a : def.attrs) {
+    AttrValue v = a.default_value;
+    if (r.in(0, 2) == 0) continue;
+    if (auto* p = std::get_if<int64_t>(&v)) *p = kOdd[r.in(0, 11)];
+    if (auto* p = std::get_if<double>(&v)) *p = kOddFloats[r.in(0, 7)];
+    if (auto* p = std::get_if<Ints>(&v)) {
+      if (r.in(0, 2) == 0) p->resize(static_cast<size_t>(r.in(0, 8)), r.in(-1, 2));
+      for (int64_t& e : *p)
+        if (r.in(0, 1)) e = kOdd[r.in(0, 11)];
+    }
+    if (auto* p = std::get_if<Floats>(&v)) {
+      p->resize(static_cast<size_t>(r.in(0, 3)));
+      for (double& e : *p) e = kOddFloats[r.in(0, 7)];
+    }
+    attrs.push_back({a.name, v});
+  }
+  return attrs;
+}
+
 // Appends `op` with the types inference gives; returns its outputs, empty if it does not fit.
 inline std::vector<int> append(Graph& g, const std::string& op, std::vector<int> inputs,
                                Attrs attrs = {}, size_t outputs = 1) {
