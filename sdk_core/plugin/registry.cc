@@ -21,9 +21,12 @@ constexpr char kPathSeparator = ':';
 constexpr const char* kSuffixes[] = {".so"};
 #endif
 
-// In a folder only files named as plugins are are opened: opening a library runs its code.
+// Whoever names a folder as a place for plugins means all libraries in it, except those that lie
+// beside a plugin when the folder is an installed package.
 bool looks_like_plugin(const std::string& file) {
-  if (!file.starts_with("foveal_plugin_") && !file.starts_with("libfoveal_plugin_")) return false;
+  if (file.starts_with("libfoveal.") || file.starts_with("libfoveal_imgproc.") ||
+      file.find(".cpython-") != std::string::npos || file.find(".abi3.") != std::string::npos)
+    return false;
   for (const char* suffix : kSuffixes)
     if (file.ends_with(suffix)) return true;
   return false;
@@ -72,7 +75,7 @@ Status Registry::add(const std::string& path) {
   const bool is_folder = std::filesystem::is_directory(path, code);
   if (!is_folder && !std::filesystem::exists(path, code))
     return Status(FV_NOT_FOUND, "plugin path '" + path + "' does not exist",
-                  "give a library file or a folder that holds foveal_plugin_* libraries");
+                  "give a plugin library or a folder of plugin libraries");
   std::lock_guard lock(mutex_);
   if (!is_folder) {
     add_file(path);

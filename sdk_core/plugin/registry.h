@@ -14,7 +14,7 @@ class Registry {
  public:
   static Registry& get();
 
-  // A file, or a folder to be searched for [lib]foveal_plugin_<name> libraries. Opened lazily.
+  // A file, or a folder all of whose libraries are plugins. Opened lazily.
   Status add(const std::string& path);
   Status add_static(fv_plugin_entry entry);
   Status remove(const std::string& name);

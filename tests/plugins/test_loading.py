@@ -97,7 +97,9 @@ def test_search_path_takes_files_and_folders(script: Script, mini: Mini, tmp_pat
     (tmp_path / "b" / "notes.txt").write_text("not a plugin")
     (tmp_path / "b" / "libother.so").write_text("not one either")
     done = script('relu_on("one"); relu_on("two"); relu_on(["two", "cpu"])', one, tmp_path / "b")
-    assert "libother" not in done.stderr
+    assert [line for line in done.stderr.splitlines() if "notes.txt" in line] == []
+    about_other = [line for line in done.stderr.splitlines() if "libother.so" in line]
+    assert len(about_other) == 1 and "cannot be loaded" in about_other[0]
 
 
 def test_newest_version_wins(script: Script, mini: Mini, tmp_path: Path) -> None:

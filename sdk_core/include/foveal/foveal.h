@@ -130,7 +130,7 @@ FV_API int32_t fv_pool_threads(const fv_pool* pool);
 FV_API void fv_parallel_for(const fv_pool* pool, int64_t tasks, fv_task task, void* ctx);
 
 /* ---- Plugins ------------------------------------------------------------------------ */
-/* Adds a file, or every [lib]foveal_plugin_*.so/.dylib/.dll in a folder, to the candidates.
+/* Adds a file, or every shared library in a folder, to the candidates.
  * They are opened when first needed; what fails to load is logged in one line and listed by
  * fv_plugins_json, and everything else goes on. FOVEAL_PLUGIN_PATH (separated like PATH) is
  * searched as well. */
