@@ -97,10 +97,12 @@ Status create_plan(const Spec& spec, const fv_tensor& input, fv_axis_order order
   r.k = &kernels();
   r.store = p.store;
   r.round = spec.intermediate == Intermediate::kU8;
+  r.plain = p.store.dtype == FV_UINT8;
   for (int c = 0; c < spec.channels(); ++c) {
     const size_t i = static_cast<size_t>(c);
     r.scale[c] = static_cast<float>(spec.norm_scale / spec.norm_std[i]);
     r.bias[c] = static_cast<float>(-spec.norm_mean[i] / spec.norm_std[i]);
+    r.plain = r.plain && r.scale[c] == 1 && r.bias[c] == 0;
     if (i < spec.pad.size()) r.pad[c] = static_cast<float>(spec.pad[i]);
     if (i < spec.border_value.size()) r.border[c] = static_cast<float>(spec.border_value[i]);
   }

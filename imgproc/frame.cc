@@ -1,5 +1,6 @@
 #include "imgproc/frame.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace foveal::imgproc {
@@ -107,7 +108,7 @@ Result<Source> open_frame(const fv_frame& frame) {
     return c;
   };
   s.channels = 3;
-  const auto group = [&s](int first, int count) {
+  const auto group = [&](int first, int count, int plane_index) {
     Group g{first, count, first, 0};
     const uint8_t* highest = s.channel[first].data;
     for (int c = first; c < first + count; ++c) {
@@ -115,6 +116,9 @@ Result<Source> open_frame(const fv_frame& frame) {
       if (s.channel[c].data > highest) highest = s.channel[c].data;
     }
     g.bytes = static_cast<int>(highest - s.channel[g.lowest].data) + 1;
+    const fv_plane& p = frame.planes[plane_index];
+    g.readable = static_cast<int64_t>(std::min<uint64_t>(p.bytes, INT64_MAX)) -
+                 (s.channel[g.lowest].data - static_cast<const uint8_t*>(p.data));
     s.group[s.groups++] = g;
   };
   switch (f->id) {
@@ -122,23 +126,23 @@ Result<Source> open_frame(const fv_frame& frame) {
       s.family = Family::kGray;
       s.channels = 1;
       s.channel[0] = plane[0];
-      group(0, 1);
+      group(0, 1, 0);
       break;
     case FV_RGB:
     case FV_RGBA:
       for (int c = 0; c < 3; ++c) s.channel[c] = offset(plane[0], c);
-      group(0, 3);
+      group(0, 3, 0);
       break;
     case FV_BGR:
     case FV_BGRA:
       for (int c = 0; c < 3; ++c) s.channel[c] = offset(plane[0], 2 - c);
-      group(0, 3);
+      group(0, 3, 0);
       break;
     case FV_I420:
       s.family = Family::kYuv;
       for (int c = 0; c < 3; ++c) {
         s.channel[c] = plane[c];
-        group(c, 1);
+        group(c, 1, c);
       }
       break;
     default: {  // NV12, NV21
@@ -147,8 +151,8 @@ Result<Source> open_frame(const fv_frame& frame) {
       s.channel[0] = plane[0];
       s.channel[1] = offset(plane[1], u);
       s.channel[2] = offset(plane[1], 1 - u);
-      group(0, 1);
-      group(1, 2);
+      group(0, 1, 0);
+      group(1, 2, 1);
     }
   }
   return s;

@@ -33,8 +33,9 @@ struct Channel {
 struct Group {
   int first = 0;  // channel
   int count = 0;
-  int lowest = 0;  // channel with the lowest address
-  int bytes = 0;   // from the lowest channel's byte to the end of the highest
+  int lowest = 0;        // channel with the lowest address
+  int bytes = 0;         // from the lowest channel's byte to the end of the highest
+  int64_t readable = 0;  // bytes from the lowest channel on
 };
 
 enum class Family { kRgb, kGray, kYuv };

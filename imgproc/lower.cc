@@ -13,7 +13,7 @@ constexpr double kRowsFirstLimit = 24;
 // Taps of tensor pixels [from, to) at p = scale * (d + 0.5) + shift - 0.5, in indices of `size`.
 void build_axis(double scale, double shift, int from, int to, int size, bool nearest, bool constant,
                 Axis& a) {
-  a.single = true;
+  a.single = a.unit = true;
   for (int d = from; d < to; ++d) {
     double p = scale * (d + 0.5) + shift - 0.5;
     if (nearest) p = std::floor(p + 0.5 + 0x1p-20);
@@ -33,7 +33,9 @@ void build_axis(double scale, double shift, int from, int to, int size, bool nea
     a.w0[d] = w0;
     a.w1[d] = w1;
     a.single = a.single && w0 == 1 && w1 == 0;
+    a.unit = a.unit && (d == from || a.i0[d] == a.i0[d - 1] + 1);
   }
+  a.unit = a.unit && a.single;
 }
 
 void build_offsets(Plan& p, int from, int to) {

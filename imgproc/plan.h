@@ -38,6 +38,7 @@ struct Axis {
   std::vector<int32_t> i0, i1;  // clamped source indices
   std::vector<float> w0, w1;
   bool single = false;  // all weights are 1, 0: one tap
+  bool unit = false;    // single, and indices rise by one
 };
 
 // Everything one run needs, fixed before the bands start.
@@ -56,6 +57,7 @@ struct Run {
   float pad[3] = {};
   bool round = false;
   float scale[3] = {}, bias[3] = {};
+  bool plain = false;  // 8-bit tensor, scale 1, bias 0
   Store store;
   uint8_t* dst = nullptr;
 };

@@ -32,21 +32,35 @@ void sample_axis_aligned(const Plan& p, int x, int y, int n, Rows& rows) {
     const uint8_t* r1 = ch.data + (p.y.i1[y] >> ch.shift) * stride;
     const int32_t *o0 = &p.xo[i][0][x], *o1 = &p.xo[i][1][x];
     const XTaps taps{o0, o1, &p.x.w0[x], &p.x.w1[x]};
-    int at[3] = {};  // byte of each channel within the group
-    for (int c = 0; c < g.count; ++c)
-      at[c] = static_cast<int>(s.channel[g.first + c].data - ch.data);
-    if (one_tap) {
-      for (int c = 0; c < g.count; ++c) k.copy1(r0 + at[c], o0, n, rows.c[g.first + c]);
+    float* lane[3] = {};  // row of each byte within the group's pixel
+    for (int c = g.first; c < g.first + g.count; ++c) lane[s.channel[c].data - ch.data] = rows.c[c];
+    const int64_t readable0 = g.readable - (r0 - ch.data), readable1 = g.readable - (r1 - ch.data);
+    if (one_tap && p.x.unit && !r.transposed && g.bytes == g.count) {
+      const uint8_t* from = r0 + o0[0];
+      const int64_t readable = readable0 - o0[0];
+      const int pixel = static_cast<int>(ch.pixel);
+      if (!ch.shift) {
+        k.unpack(from, readable, pixel, g.bytes, n, lane);
+      } else {
+        alignas(64) float half[3][kChunk];
+        float* const halves[3] = {half[0], half[1], half[2]};
+        const int odd = p.x.i0[x] & 1;
+        k.unpack(from, readable, pixel, g.bytes, (n + odd + 1) / 2, halves);
+        for (int b = 0; b < g.bytes; ++b) k.twice(half[b], odd, n, lane[b]);
+      }
+    } else if (one_tap) {
+      for (int b = 0; b < g.bytes; ++b)
+        if (lane[b]) k.copy1(r0 + b, o0, n, lane[b]);
     } else if (r.kind == PlanKind::kRowsFirst) {
       alignas(64) float row[kSpan];
       const Extent e = extent(o0, o1, n, g.bytes);
       k.lerp_rows(r0 + e.lo, r1 + e.lo, v0, v1, e.bytes, row);
-      for (int c = 0; c < g.count; ++c) k.taps(row + at[c], e.lo, taps, n, rows.c[g.first + c]);
-    } else if (g.count == 3) {
-      k.sample3(r0, r1, at, taps, v0, v1, n, rows.c[0], rows.c[1], rows.c[2]);
+      for (int b = 0; b < g.bytes; ++b)
+        if (lane[b]) k.taps(row + b, e.lo, taps, n, lane[b]);
+    } else if (g.bytes > 1) {
+      k.sample_lanes(r0, readable0, r1, readable1, g.bytes, taps, v0, v1, n, lane);
     } else {
-      for (int c = 0; c < g.count; ++c)
-        k.sample1(r0 + at[c], r1 + at[c], taps, v0, v1, n, rows.c[g.first + c]);
+      k.sample1(r0, r1, taps, v0, v1, n, lane[0]);
     }
   }
   if (r.constant)

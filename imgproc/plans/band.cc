@@ -7,7 +7,7 @@
 namespace foveal::imgproc {
 namespace {
 
-void store(const Run& r, int x, int y, int n, float (&v)[3][kChunk]) {
+void store(const Run& r, int x, int y, int n, const float* const v[3]) {
   const Store& s = r.store;
   const int64_t at = y * s.row + x * s.pixel;
   if (s.lanes && s.lanes != s.channels) {  // padding lanes of blocked layouts hold zero
@@ -22,27 +22,24 @@ void store(const Run& r, int x, int y, int n, float (&v)[3][kChunk]) {
   if (s.dtype == FV_FLOAT32) {
     float* dst = reinterpret_cast<float*>(r.dst) + at;
     if (together) return r.k->pack3_f32(v[0], v[1], v[2], n, static_cast<int>(s.pixel), dst);
-    for (int c = 0; c < s.channels; ++c)
-      for (int i = 0; i < n; ++i) dst[s.component[c] + i * s.pixel] = v[c][i];
+    for (int c = 0; c < s.channels; ++c) r.k->spread_f32(v[c], n, s.pixel, dst + s.component[c]);
   } else {
     uint8_t* dst = r.dst + at;
     if (together) return r.k->pack3_u8(v[0], v[1], v[2], n, static_cast<int>(s.pixel), dst);
-    uint8_t row[kChunk];
-    for (int c = 0; c < s.channels; ++c) {
-      r.k->to_u8(v[c], n, row);
-      for (int i = 0; i < n; ++i) dst[s.component[c] + i * s.pixel] = row[i];
-    }
+    for (int c = 0; c < s.channels; ++c) r.k->spread_u8(v[c], n, s.pixel, dst + s.component[c]);
   }
 }
 
 void fill(const Run& r, int x0, int x1, int y) {
+  if (x0 >= x1) return;
   float v[3][kChunk];
   for (int c = 0; c < r.store.channels; ++c) {
-    float level;
-    r.k->finish(&r.pad[c], r.round, r.scale[c], r.bias[c], 1, &level);
-    std::fill_n(v[c], std::min(kChunk, std::max(x1 - x0, 0)), level);
+    float value;
+    r.k->finish(&r.pad[c], r.round, r.scale[c], r.bias[c], 1, &value);
+    std::fill_n(v[c], std::min(kChunk, x1 - x0), value);
   }
-  for (int x = x0; x < x1; x += kChunk) store(r, x, y, std::min(kChunk, x1 - x), v);
+  const float* const level[3] = {v[0], v[1], v[2]};
+  for (int x = x0; x < x1; x += kChunk) store(r, x, y, std::min(kChunk, x1 - x), level);
 }
 
 }  // namespace
@@ -54,6 +51,7 @@ void run_band(const Plan& p, int y0, int y1) {
   const Store& s = r.store;
   Rows rows;
   alignas(64) float out[3][kChunk];
+  const bool planar = s.dtype == FV_FLOAT32 && s.pixel == 1;
   for (int y = y0; y < y1; ++y) {
     if (y < g.y0 || y >= g.y1) {
       fill(r, 0, p.spec.width, y);
@@ -67,6 +65,7 @@ void run_band(const Plan& p, int y0, int y1) {
       else
         sample_axis_aligned(p, x, y, n, rows);
       const float* inside = r.constant ? rows.inside : nullptr;
+      const float* done[3] = {};
       for (int c = 0; c < s.channels; ++c) {
         const float* in = rows.c[r.color.from[c]];
         const float* m = r.color.m[c];
@@ -82,13 +81,17 @@ void run_band(const Plan& p, int y0, int y1) {
           k.mix1(in, inside, kIdentity, r.border[c], n, out[c]);
           in = out[c];
         }
-        // Planar float tensors are finished in place of destination.
-        float* to = s.dtype == FV_FLOAT32 && s.pixel == 1
-                        ? reinterpret_cast<float*>(r.dst) + s.component[c] + y * s.row + x
-                        : out[c];
+        if (r.plain) {  // the store clamps and rounds by itself
+          done[c] = in;
+          continue;
+        }
+        // Planar float tensors are finished right where they belong.
+        float* to =
+            planar ? reinterpret_cast<float*>(r.dst) + s.component[c] + y * s.row + x : out[c];
         k.finish(in, r.round, r.scale[c], r.bias[c], n, to);
+        done[c] = to;
       }
-      if (s.dtype != FV_FLOAT32 || s.pixel != 1) store(r, x, y, n, out);
+      if (!planar) store(r, x, y, n, done);
     }
     fill(r, g.x1, p.spec.width, y);
   }

@@ -15,14 +15,12 @@ void sample_gather(const Plan& p, int x, int y, int n, Rows& rows) {
     const Group& g = s.group[i];
     const Channel& ch = s.channel[g.lowest];
     k.offsets(at, ch.shift, static_cast<int32_t>(ch.row), static_cast<int32_t>(ch.pixel), n, &t);
-    int byte[3] = {};
-    for (int c = 0; c < g.count; ++c)
-      byte[c] = static_cast<int>(s.channel[g.first + c].data - ch.data);
-    if (g.count == 3) {
-      k.gather3(ch.data, byte, t, w, n, rows.c[0], rows.c[1], rows.c[2]);
-    } else {
-      for (int c = 0; c < g.count; ++c) k.gather1(ch.data + byte[c], t, w, n, rows.c[g.first + c]);
-    }
+    float* lane[3] = {};  // row of each byte within the group's pixel
+    for (int c = g.first; c < g.first + g.count; ++c) lane[s.channel[c].data - ch.data] = rows.c[c];
+    if (g.bytes > 1)
+      k.gather_lanes(ch.data, g.readable, g.bytes, t, w, n, lane);
+    else
+      k.gather1(ch.data, t, w, n, lane[0]);
   }
   if (r.constant)
     for (int i = 0; i < n; ++i) rows.inside[i] = w.w00[i] + w.w01[i] + w.w10[i] + w.w11[i];

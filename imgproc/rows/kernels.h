@@ -44,11 +44,17 @@ struct Kernels {
   // out[i] = v0 * (w0 r0[o0] + w1 r0[o1]) + v1 * (w0 r1[o0] + w1 r1[o1])
   void (*sample1)(const uint8_t* r0, const uint8_t* r1, XTaps t, float v0, float v1, int n,
                   float* out);
-  // The same for three components at byte offsets c[0..2] from r0, r1.
-  void (*sample3)(const uint8_t* r0, const uint8_t* r1, const int c[3], XTaps t, float v0, float v1,
-                  int n, float* out0, float* out1, float* out2);
+  // The same for the first `bytes` (2 or 3) bytes of every pixel, into lane[0], lane[1] ...
+  // Never reads at or beyond r0 + readable0, r1 + readable1.
+  void (*sample_lanes)(const uint8_t* r0, int64_t readable0, const uint8_t* r1, int64_t readable1,
+                       int bytes, XTaps t, float v0, float v1, int n, float* const lane[3]);
   // One tap of weight 1: exact copies.
   void (*copy1)(const uint8_t* r0, const int32_t* o0, int n, float* out);
+  // The same for neighbours: pixels r0 + i * pixel, `bytes` of each into lanes.
+  void (*unpack)(const uint8_t* r0, int64_t readable, int pixel, int bytes, int n,
+                 float* const lane[3]);
+  // out[i] = in[(i + odd) / 2]: replicated chroma.
+  void (*twice)(const float* in, int odd, int n, float* out);
 
   // Rows first: out[i] = v0 r0[i] + v1 r1[i] over `n` bytes, then taps on that row.
   void (*lerp_rows)(const uint8_t* r0, const uint8_t* r1, float v0, float v1, int n, float* out);
@@ -61,8 +67,8 @@ struct Kernels {
                     bool nearest, bool constant, Positions* p, Weights4* w);
   void (*offsets)(const Positions& p, int shift, int32_t row, int32_t pixel, int n, Taps4* t);
   void (*gather1)(const uint8_t* base, const Taps4& t, const Weights4& w, int n, float* out);
-  void (*gather3)(const uint8_t* base, const int c[3], const Taps4& t, const Weights4& w, int n,
-                  float* out0, float* out1, float* out2);
+  void (*gather_lanes)(const uint8_t* base, int64_t readable, int bytes, const Taps4& t,
+                       const Weights4& w, int n, float* const lane[3]);
 
   // out = m[0] a + m[1] b + m[2] c + m[3] * inside + border * (1 - inside); inside NULL: 1.
   void (*mix3)(const float* a, const float* b, const float* c, const float* inside,
@@ -73,9 +79,11 @@ struct Kernels {
   // Clamp to 0..255, round half to even if asked, then y = x * k + b. out may be in.
   void (*finish)(const float* in, bool round, float k, float b, int n, float* out);
   void (*to_u8)(const float* in, int n, uint8_t* out);  // round half to even, saturate
-  // Interleave three rows / spread one row with a step.
+  // Interleave three rows, or spread one; `step` elements between pixels.
   void (*pack3_f32)(const float* a, const float* b, const float* c, int n, int step, float* out);
   void (*pack3_u8)(const float* a, const float* b, const float* c, int n, int step, uint8_t* out);
+  void (*spread_f32)(const float* a, int n, int64_t step, float* out);
+  void (*spread_u8)(const float* a, int n, int64_t step, uint8_t* out);
 };
 
 const Kernels& kernels();  // for this machine

@@ -1,5 +1,6 @@
 // Compiled once per instruction set: the build defines FOVEAL_ISA and its compiler flags.
-#include <cmath>
+#include <cstring>
+#include <utility>
 
 #include "imgproc/rows/kernels.h"
 
@@ -19,18 +20,96 @@ void sample1(const uint8_t* FV_R r0, const uint8_t* FV_R r1, XTaps t, float v0, 
   }
 }
 
-void sample3(const uint8_t* FV_R r0, const uint8_t* FV_R r1, const int c[3], XTaps t, float v0,
-             float v1, int n, float* FV_R out0, float* FV_R out1, float* FV_R out2) {
-  const int32_t *FV_R o0 = t.o0, *FV_R o1 = t.o1;
-  const float *FV_R w0 = t.w0, *FV_R w1 = t.w1;
-  const int c0 = c[0], c1 = c[1], c2 = c[2];
-  for (int i = 0; i < n; ++i) {
-    const uint8_t *p = r0 + o0[i], *q = r0 + o1[i], *r = r1 + o0[i], *s = r1 + o1[i];
-    const float p0 = v0 * w0[i], q0 = v0 * w1[i], r_ = v1 * w0[i], s_ = v1 * w1[i];
-    out0[i] = p0 * p[c0] + q0 * q[c0] + r_ * r[c0] + s_ * s[c0];
-    out1[i] = p0 * p[c1] + q0 * q[c1] + r_ * r[c1] + s_ * s[c1];
-    out2[i] = p0 * p[c2] + q0 * q[c2] + r_ * r[c2] + s_ * s[c2];
+// Little-endian words of four bytes as four floats, and four pixels at a time: one vector holds all
+// components of a pixel, so a tap is one load and one multiply-add whatever the number of
+// components.
+typedef uint8_t U8x16 __attribute__((vector_size(16)));
+typedef int32_t I32x4 __attribute__((vector_size(16)));
+typedef float F32x4 __attribute__((vector_size(16)));
+
+inline F32x4 widen4(uint32_t word) {
+  const U8x16 zero = {};
+  U8x16 b = (U8x16)(I32x4){static_cast<int32_t>(word), 0, 0, 0};
+  b = __builtin_shufflevector(b, zero, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  b = __builtin_shufflevector(b, zero, 0, 1, 16, 17, 2, 3, 18, 19, 4, 5, 20, 21, 6, 7, 22, 23);
+  return __builtin_convertvector((I32x4)b, F32x4);
+}
+
+// The pixel at p + offset; reads four bytes where the plane has them, else its own only.
+inline F32x4 load_pixel(const uint8_t* p, int64_t offset, int64_t readable, int bytes) {
+  const uint8_t* at = p + offset;
+  uint32_t word;
+  if (__builtin_expect(offset + 4 <= readable, 1))
+    std::memcpy(&word, at, 4);
+  else
+    word = at[0] | at[1] << 8 | (bytes > 2 ? at[2] << 16 : 0);
+  return widen4(word);
+}
+
+// Runs pixel(i) -> F32x4 for a chunk and stores the components as rows.
+template <class Pixel>
+inline void store_lanes(int n, int bytes, float* const lane[3], const Pixel& pixel) {
+  float *FV_R a = lane[0], *FV_R b = lane[1], *FV_R c = lane[2];
+  int i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const F32x4 p = pixel(i), q = pixel(i + 1), r = pixel(i + 2), s = pixel(i + 3);
+    const F32x4 pq = __builtin_shufflevector(p, q, 0, 4, 1, 5);
+    const F32x4 rs = __builtin_shufflevector(r, s, 0, 4, 1, 5);
+    const F32x4 v0 = __builtin_shufflevector(pq, rs, 0, 1, 4, 5);
+    const F32x4 v1 = __builtin_shufflevector(pq, rs, 2, 3, 6, 7);
+    std::memcpy(a + i, &v0, 16);
+    std::memcpy(b + i, &v1, 16);
+    if (bytes > 2) {
+      const F32x4 hi = __builtin_shufflevector(p, q, 2, 6, 2, 6);
+      const F32x4 lo = __builtin_shufflevector(r, s, 2, 6, 2, 6);
+      const F32x4 v2 = __builtin_shufflevector(hi, lo, 0, 1, 4, 5);
+      std::memcpy(c + i, &v2, 16);
+    }
   }
+  for (; i < n; ++i) {
+    const F32x4 p = pixel(i);
+    a[i] = p[0];
+    b[i] = p[1];
+    if (bytes > 2) c[i] = p[2];
+  }
+}
+
+void sample_lanes(const uint8_t* r0, int64_t readable0, const uint8_t* r1, int64_t readable1,
+                  int bytes, XTaps t, float v0, float v1, int n, float* const lane[3]) {
+  store_lanes(n, bytes, lane, [&](int i) {
+    const F32x4 a = t.w0[i] * load_pixel(r0, t.o0[i], readable0, bytes) +
+                    t.w1[i] * load_pixel(r0, t.o1[i], readable0, bytes);
+    const F32x4 b = t.w0[i] * load_pixel(r1, t.o0[i], readable1, bytes) +
+                    t.w1[i] * load_pixel(r1, t.o1[i], readable1, bytes);
+    return v0 * a + v1 * b;
+  });
+}
+
+void unpack(const uint8_t* r0, int64_t readable, int pixel, int bytes, int n,
+            float* const lane[3]) {
+  if (bytes == 1) {
+    float* FV_R out = lane[0];
+    if (pixel == 1)
+      for (int i = 0; i < n; ++i) out[i] = r0[i];
+    else
+      for (int i = 0; i < n; ++i) out[i] = r0[static_cast<int64_t>(i) * pixel];
+    return;
+  }
+  store_lanes(n, bytes, lane, [&](int i) {
+    return load_pixel(r0, static_cast<int64_t>(i) * pixel, readable, bytes);
+  });
+}
+
+void twice(const float* FV_R in, int odd, int n, float* FV_R out) {
+  if (odd && n) {
+    *out++ = *in++;
+    --n;
+  }
+  for (int i = 0; i < n / 2; ++i) {
+    out[2 * i] = in[i];
+    out[2 * i + 1] = in[i];
+  }
+  if (n % 2) out[n - 1] = in[n / 2];
 }
 
 void copy1(const uint8_t* FV_R r0, const int32_t* FV_R o0, int n, float* FV_R out) {
@@ -52,10 +131,25 @@ void taps(const float* FV_R row, int32_t first, XTaps t, int n, float* FV_R out)
   for (int i = 0; i < n; ++i) out[i] = w0[i] * row[o0[i] - first] + w1[i] * row[o1[i] - first];
 }
 
-// Largest whole number <= v; v within +-2e8 (callers bound it), so int32 holds it.
-inline int32_t floor_int(double v) {
-  const int32_t i = static_cast<int32_t>(v);
-  return i - (v < i);
+// Along one axis: clamped indices and weights of the two taps at v (pixel index, f64).
+inline void taps_at(const double* FV_R v, int n, int size, bool nearest, bool constant,
+                    int32_t* FV_R i0, int32_t* FV_R i1, float* FV_R w0, float* FV_R w1) {
+  const double lo = -4, hi = size + 4.0;  // far outside is as good as just outside
+  const double snap = nearest ? 0.5 + 0x1p-20 : 0;
+  const int most = size - 1;
+  for (int i = 0; i < n; ++i) {
+    double f = v[i] + snap;
+    f = f < lo ? lo : f;
+    f = f > hi ? hi : f;
+    // Positive before the conversion, which then rounds down.
+    const int32_t base = static_cast<int32_t>(f + 8) - 8;
+    const float u = nearest ? 0 : static_cast<float>(f - base);
+    const int32_t a = base < 0 ? 0 : base, b = base + 1 < 0 ? 0 : base + 1;
+    i0[i] = a > most ? most : a;
+    i1[i] = b > most ? most : b;
+    w0[i] = constant && i0[i] != base ? 0 : 1 - u;
+    w1[i] = constant && i1[i] != base + 1 ? 0 : u;
+  }
 }
 
 void positions(const LinearMap& m, double x, double y, int n, int width, int height, bool nearest,
@@ -69,38 +163,20 @@ void positions(const LinearMap& m, double x, double y, int n, int width, int hei
       py[i] = (m.y[0] * d + by) * r - 0.5;
     }
   } else {
+    const double sx = m.x[0], sy = m.y[0];
     for (int i = 0; i < n; ++i) {
-      px[i] = m.x[0] * (x + i) + bx - 0.5;
-      py[i] = m.y[0] * (x + i) + by - 0.5;
+      px[i] = sx * (x + i) + bx - 0.5;
+      py[i] = sy * (x + i) + by - 0.5;
     }
   }
-  const int mx = width - 1, my = height - 1;
-  const double snap = nearest ? 0.5 + 0x1p-20 : 0;
+  alignas(64) float u0[kChunk], u1[kChunk], v0[kChunk], v1[kChunk];
+  taps_at(px, n, width, nearest, constant, p->x0, p->x1, u0, u1);
+  taps_at(py, n, height, nearest, constant, p->y0, p->y1, v0, v1);
   for (int i = 0; i < n; ++i) {
-    // Far outside is as good as just outside: keeps the integer conversion in range.
-    double fx = px[i] + snap, fy = py[i] + snap;
-    fx = fx < -4 ? -4 : fx > width + 4 ? width + 4 : fx;
-    fy = fy < -4 ? -4 : fy > height + 4 ? height + 4 : fy;
-    const int32_t ix = floor_int(fx), iy = floor_int(fy);
-    float ux = static_cast<float>(fx - ix), uy = static_cast<float>(fy - iy);
-    ux = nearest ? 0 : ux;
-    uy = nearest ? 0 : uy;
-    float ax = 1 - ux, bx1 = ux, ay = 1 - uy, by1 = uy;
-    if (constant) {
-      ax = ix < 0 || ix > mx ? 0 : ax;
-      bx1 = ix + 1 < 0 || ix + 1 > mx ? 0 : bx1;
-      ay = iy < 0 || iy > my ? 0 : ay;
-      by1 = iy + 1 < 0 || iy + 1 > my ? 0 : by1;
-    }
-    const auto clamp = [](int32_t v, int32_t most) { return v < 0 ? 0 : v > most ? most : v; };
-    p->x0[i] = clamp(ix, mx);
-    p->x1[i] = clamp(ix + 1, mx);
-    p->y0[i] = clamp(iy, my);
-    p->y1[i] = clamp(iy + 1, my);
-    w->w00[i] = ay * ax;
-    w->w01[i] = ay * bx1;
-    w->w10[i] = by1 * ax;
-    w->w11[i] = by1 * bx1;
+    w->w00[i] = v0[i] * u0[i];
+    w->w01[i] = v0[i] * u1[i];
+    w->w10[i] = v1[i] * u0[i];
+    w->w11[i] = v1[i] * u1[i];
   }
 }
 
@@ -121,17 +197,14 @@ void gather1(const uint8_t* FV_R base, const Taps4& t, const Weights4& w, int n,
              w.w11[i] * base[t.o11[i]];
 }
 
-void gather3(const uint8_t* FV_R base, const int c[3], const Taps4& t, const Weights4& w, int n,
-             float* FV_R out0, float* FV_R out1, float* FV_R out2) {
-  const int c0 = c[0], c1 = c[1], c2 = c[2];
-  for (int i = 0; i < n; ++i) {
-    const uint8_t *p = base + t.o00[i], *q = base + t.o01[i];
-    const uint8_t *r = base + t.o10[i], *s = base + t.o11[i];
-    const float a = w.w00[i], b = w.w01[i], d = w.w10[i], e = w.w11[i];
-    out0[i] = a * p[c0] + b * q[c0] + d * r[c0] + e * s[c0];
-    out1[i] = a * p[c1] + b * q[c1] + d * r[c1] + e * s[c1];
-    out2[i] = a * p[c2] + b * q[c2] + d * r[c2] + e * s[c2];
-  }
+void gather_lanes(const uint8_t* base, int64_t readable, int bytes, const Taps4& t,
+                  const Weights4& w, int n, float* const lane[3]) {
+  store_lanes(n, bytes, lane, [&](int i) {
+    return (w.w00[i] * load_pixel(base, t.o00[i], readable, bytes) +
+            w.w01[i] * load_pixel(base, t.o01[i], readable, bytes)) +
+           (w.w10[i] * load_pixel(base, t.o10[i], readable, bytes) +
+            w.w11[i] * load_pixel(base, t.o11[i], readable, bytes));
+  });
 }
 
 void mix3(const float* FV_R a, const float* FV_R b, const float* FV_R c, const float* FV_R inside,
@@ -180,21 +253,44 @@ void to_u8(const float* FV_R in, int n, uint8_t* FV_R out) {
 
 void pack3_f32(const float* FV_R a, const float* FV_R b, const float* FV_R c, int n, int step,
                float* FV_R out) {
-  for (int i = 0; i < n; ++i) {
-    out[i * step] = a[i];
-    out[i * step + 1] = b[i];
-    out[i * step + 2] = c[i];
-  }
+  const auto pack = [&](int stride) {
+    for (int i = 0; i < n; ++i) {
+      out[i * stride] = a[i];
+      out[i * stride + 1] = b[i];
+      out[i * stride + 2] = c[i];
+    }
+  };
+  if (step == 3) return pack(3);
+  if (step == 4) return pack(4);
+  pack(step);
 }
+
+inline int32_t byte_of(float v) { return static_cast<int32_t>(round_even(clamp255(v))); }
 
 void pack3_u8(const float* FV_R a, const float* FV_R b, const float* FV_R c, int n, int step,
               uint8_t* FV_R out) {
-  uint8_t p[3][kChunk];
-  to_u8(a, n, p[0]);
-  to_u8(b, n, p[1]);
-  to_u8(c, n, p[2]);
+  // Three bytes in a word each; words overlap by one byte, which the next word overwrites.
+  uint32_t word[kChunk];
   for (int i = 0; i < n; ++i)
-    for (int k = 0; k < 3; ++k) out[i * step + k] = p[k][i];
+    word[i] = static_cast<uint32_t>(byte_of(a[i]) | byte_of(b[i]) << 8 | byte_of(c[i]) << 16);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  if (step == 3) {
+    for (int i = 0; i < n - 1; ++i) std::memcpy(out + i * 3, &word[i], 4);
+    if (n > 0) std::memcpy(out + (n - 1) * 3, &word[n - 1], 3);
+    return;
+  }
+#endif
+  for (int i = 0; i < n; ++i)
+    for (int k = 0; k < 3; ++k) out[i * step + k] = static_cast<uint8_t>(word[i] >> (8 * k));
+}
+
+void spread_f32(const float* FV_R a, int n, int64_t step, float* FV_R out) {
+  for (int i = 0; i < n; ++i) out[i * step] = a[i];
+}
+
+void spread_u8(const float* FV_R a, int n, int64_t step, uint8_t* FV_R out) {
+  if (step == 1) return to_u8(a, n, out);
+  for (int i = 0; i < n; ++i) out[i * step] = static_cast<uint8_t>(byte_of(a[i]));
 }
 
 }  // namespace
@@ -202,21 +298,9 @@ void pack3_u8(const float* FV_R a, const float* FV_R b, const float* FV_R c, int
 #define FV_STR_(x) #x
 #define FV_STR(x) FV_STR_(x)
 extern const Kernels kTable;
-const Kernels kTable = {FV_STR(FOVEAL_ISA),
-                        sample1,
-                        sample3,
-                        copy1,
-                        lerp_rows,
-                        taps,
-                        positions,
-                        offsets,
-                        gather1,
-                        gather3,
-                        mix3,
-                        mix1,
-                        finish,
-                        to_u8,
-                        pack3_f32,
-                        pack3_u8};
+const Kernels kTable = {
+    FV_STR(FOVEAL_ISA), sample1,  sample_lanes, copy1,        unpack, twice, lerp_rows, taps,
+    positions,          offsets,  gather1,      gather_lanes, mix3,   mix1,  finish,    to_u8,
+    pack3_f32,          pack3_u8, spread_f32,   spread_u8};
 
 }  // namespace foveal::imgproc::FOVEAL_ISA
