@@ -295,6 +295,8 @@ void ConvTiles::task(const Run& r, const Phase& p, int64_t index, int worker) co
       t.last = b + t.blocks == in_blocks;
       t.last_lanes = t.last ? last_lanes : lanes;
       t.w = weights + b * steps_per_block * step_floats;
+      // The next chunk of weights comes in during the first tiles of this one.
+      const int64_t chunk_floats = t.blocks * steps_per_block * step_floats;
       t.bias = b == 0 ? bias_.data() + (first_block + 2 * pair) * kLanes : nullptr;
       for (int row = 0; row < tile_rows; ++row) {
         const float* x_row = x + b * t.block_pitch + row * row_pitch;
@@ -308,6 +310,8 @@ void ConvTiles::task(const Run& r, const Phase& p, int64_t index, int worker) co
           t.x = x_row + col * pixel_step;
           t.y = y + at;
           t.residual = residual ? residual + at : nullptr;
+          const int64_t turn = static_cast<int64_t>(row) * tiles + i;
+          t.prefetch = turn < 4 ? t.w + chunk_floats + turn * chunk_floats / 4 : nullptr;
           (s_.plain_input ? packed_tile : blocked_tile)(vectors, pixels)(t);
           if (t.last && !posts_.empty() && !posts_last_)
             for (int o = 0; o < vectors; ++o)
