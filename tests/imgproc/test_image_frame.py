@@ -43,6 +43,7 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("planes.0.*bytes", {"planes": [Y.astype(np.uint16), UV]}),
     ("planes.0.*buffer", {"planes": [None, UV]}),
     ("planes.0.*buffer", {"planes": ["text", UV]}),
+    ("planes.0.*between pixels.*contiguous", {"planes": [np.zeros((300, 100), np.uint8).T, UV]}),
     ("planes.0.*negative", {"planes": [Y[::-1], UV]}),
     ("row_stride", {"strides": [7, 8]}),
     ("row_stride", {"strides": [-8, 8]}),

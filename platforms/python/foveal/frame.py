@@ -288,4 +288,7 @@ def _strides(plane: Any, index: int, pixel: int, size: tuple[int, int]) -> tuple
     if strides[-1] != 1 and shape[-1] > 1 and not (columns and view.ndim == 2):
         raise error("adjacent bytes", f"a stride of {strides[-1]}")
     row = strides[0] if view.ndim > 1 and shape[0] > 1 else 0
-    return row, strides[1] if columns and shape[1] > 1 else 0
+    step = strides[1] if columns and shape[1] > 1 else 0
+    if step and not pixel <= step <= 64:
+        raise error(f"{pixel} to 64 bytes between pixels", f"{step}; pass a contiguous copy")
+    return row, step
