@@ -285,7 +285,8 @@ class Pipeline:
         """Prepares the pipeline for one tensor.
 
         Args:
-            tensor: a TensorInfo (`session.inputs[0]`): gives dtype and shape.
+            tensor: a TensorInfo (`session.inputs[0]`): gives dtype and shape. Or the Session of a
+                model with one input: then `run` writes that input's own memory unless told `out`.
             dtype: "float32" (default) or "uint8".
             layout: "nchw", "nhwc", "nc4hw4", "nc8hw8", "nc16hw16"; "auto" decides by the shape
                 (nchw without one).
@@ -297,6 +298,15 @@ class Pipeline:
             ShapeError: the pipeline's size and channels do not fit the tensor.
             SpecError: something this build cannot do exactly as specified; it says what.
         """
+        session = tensor if hasattr(tensor, "input_view") else None
+        if session is not None:
+            if len(session.inputs) != 1:
+                names = ", ".join(t.name for t in session.inputs)
+                raise ArgumentError(
+                    f"compile: the session has {len(session.inputs)} inputs: {names}",
+                    hint="pass one of session.inputs, and out=session.input_view(name) to run",
+                )
+            tensor = session.inputs[0]
         if tensor is not None:
             dtype = dtype or str(tensor.dtype)
             shape = tensor.shape if shape is None else shape
@@ -317,7 +327,7 @@ class Pipeline:
         )
         if block:
             full = (1, -(-channels // block), height, width, block)
-        return Plan(self, core, np.dtype(dtype or "float32"), full)
+        return Plan(self, core, np.dtype(dtype or "float32"), full, session)
 
 
 _LAYOUTS = {"nchw": (0, 0), "nhwc": (1, 0), "nc4hw4": (0, 4), "nc8hw8": (0, 8), "nc16hw16": (0, 16)}
@@ -408,20 +418,27 @@ class Plan:
     """
 
     def __init__(
-        self, spec: Pipeline, core: Any, dtype: np.dtype[Any], shape: tuple[int, ...]
+        self,
+        spec: Pipeline,
+        core: Any,
+        dtype: np.dtype[Any],
+        shape: tuple[int, ...],
+        session: Any = None,
     ) -> None:
+        self._session = session
         self.spec = spec
         self.shape = shape
         self.dtype = dtype
         self._core = core
 
     def run(self, frame: Frame, roi: Any = None, out: Array | None = None) -> Transform:
-        """Writes the tensor of `frame` into `out` and returns what was done.
+        """Writes the tensor of `frame` and returns what was done.
 
         roi: Rect, RotatedRect, Quad, or 4 (x0, y0, x1, y1), 5 (cx, cy, w, h, degrees) or 8
         numbers, in upright pixels; needed exactly when the spec says "per_call".
         out: C-contiguous array of this plan's dtype and size (any shape of that many elements),
-        e.g. `session.input_view(name)`.
+        e.g. `session.input_view(name)`. None: the input of the session it was compiled for; then
+        `session.run()` runs on it.
 
         Raises FrameError (frame or ROI), ArgumentError (out, missing ROI).
         """
@@ -430,8 +447,13 @@ class Plan:
                 f"run: expected a Frame, got {type(frame).__name__}",
                 hint="Frame.from_numpy, Frame.from_pil and Frame.from_file make one",
             )
+        if out is None and self._session is not None:
+            out = self._session.input_view(self._session.inputs[0].name, self.shape)
         if out is None:
-            raise ArgumentError("run: out: expected an array to write to, got None")
+            raise ArgumentError(
+                "run: out: expected an array to write to, got None",
+                hint="pass out=array, or compile the pipeline for a Session",
+            )
         if out.size != int(np.prod(self.shape)):
             raise ShapeError(f"run: out: expected shape {self.shape}, got {out.shape}")
         return Transform(self._core.run(frame._handle, _roi(roi), out))

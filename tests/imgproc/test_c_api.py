@@ -1,0 +1,112 @@
+"""The C API by itself: a C99 program over libfoveal_imgproc; a run allocates nothing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from foveal import _core
+
+ROOT = Path(__file__).parents[2]
+LIBRARIES = Path(_core.__file__ or ".").parent
+
+PROGRAM = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "foveal/foveal.h"
+#include "foveal/imgproc.h"
+
+static long allocations;
+extern void* __libc_malloc(size_t);
+void* malloc(size_t n) { ++allocations; return __libc_malloc(n); }
+
+static int failed(fv_status* s) {
+  if (!s) return 0;
+  printf("%d %s\n", (int)fv_status_code(s), fv_status_message(s));
+  fv_status_free(s);
+  return 1;
+}
+
+int main(void) {
+  static const char json[] =
+      "{\"size\":[64,48],\"roi\":\"per_call\",\"fit\":{\"k\":\"letterbox\"}}";
+  static unsigned char y[120 * 80], uv[120 * 40];
+  static float out[3 * 64 * 48];
+  fv_image_spec* spec = NULL;
+  fv_image_plan* plan = NULL;
+  fv_tensor tensor;
+  fv_frame frame;
+  fv_transform transform;
+  fv_roi roi = {FV_ROI_RECT, 0, {10, 10, 90, 70}};
+  double box[4] = {0, 0, 64, 48};
+  long before;
+  int i;
+  memset(y, 200, sizeof y);
+  memset(uv, 128, sizeof uv);
+  memset(&tensor, 0, sizeof tensor);
+  tensor.abi.struct_size = sizeof tensor;
+  tensor.dtype = FV_FLOAT32;
+  tensor.rank = 4;
+  for (i = 0; i < 4; ++i) tensor.dims[i] = -1;
+  tensor.layout.id = FV_LAYOUT_PLAIN;
+  memset(&frame, 0, sizeof frame);
+  frame.abi.struct_size = sizeof frame;
+  frame.format = FV_NV12;
+  frame.width = 120;
+  frame.height = 80;
+  frame.matrix = FV_BT601;
+  frame.range = FV_FULL;
+  frame.plane_count = 2;
+  frame.planes[0].data = y;
+  frame.planes[0].bytes = sizeof y;
+  frame.planes[1].data = uv;
+  frame.planes[1].bytes = sizeof uv;
+  if (failed(fv_image_spec_from_json(json, sizeof json - 1, &spec)) ||
+      failed(fv_image_plan_create(spec, &tensor, FV_NCHW, &plan)))
+    return 1;
+  fv_image_spec_free(spec);
+  before = allocations;
+  for (i = 0; i < 8; ++i) {
+    frame.rotation = i % 4 * 90;
+    frame.width = 120 - i;
+    roi.kind = i < 4 ? FV_ROI_RECT : FV_ROI_ROTATED;
+    if (failed(fv_image_plan_run(plan, &frame, &roi, out, sizeof out, NULL, &transform)) ||
+        failed(fv_transform_boxes(&transform, FV_SPACE_TENSOR, FV_SPACE_UPRIGHT, box, 1)))
+      return 1;
+  }
+  printf("allocations %ld pixel %g corner %g\n", allocations - before, out[24 * 64 + 32], out[0]);
+  frame.planes[1].bytes = 10;
+  failed(fv_image_plan_run(plan, &frame, &roi, out, sizeof out, NULL, NULL));
+  failed(fv_image_plan_run(plan, &frame, &roi, out, 10, NULL, NULL));
+  failed(fv_image_plan_run(plan, NULL, &roi, out, sizeof out, NULL, NULL));
+  failed(fv_image_spec_from_json("{", 1, &spec));
+  fv_image_plan_free(plan);
+  fv_image_plan_free(NULL);
+  return 0;
+}
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or not shutil.which("gcc"), reason="needs Linux, gcc")
+def test_c_program(tmp_path: Path) -> None:
+    if not (LIBRARIES / "libfoveal_imgproc.so").exists():
+        pytest.skip("the libraries do not lie beside the binding")
+    (tmp_path / "main.c").write_text(PROGRAM)
+    includes = [ROOT / "sdk_core" / "include", ROOT / "imgproc" / "include"]
+    command = ["gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "main.c", "-o", "main"]
+    command += [f"-I{path}" for path in includes]
+    command += [f"-L{LIBRARIES}", "-lfoveal_imgproc", "-lfoveal", f"-Wl,-rpath,{LIBRARIES}"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "allocations 0 pixel 200 corner 114"
+    assert lines[1].startswith("8 frame: NV12 plane 1: byte_len")
+    assert lines[2].startswith("1 image plan: dst: expected at least 36864 bytes, got 10")
+    assert lines[3].startswith("1 fv_image_plan_run: frame is NULL")
+    assert lines[4].startswith("9 pipeline spec: not valid JSON at byte 1")
