@@ -28,6 +28,7 @@ rows += [
     case(rand(37)),
     case(rand(37), keepdims=0),
     case(rand(5, 33), axis=1),
+    case(rand(0, 5, 3, 3), axis=1),
     case(rand(2, 3, 5, dtype="int32", lo=-9, hi=9), axis=2),
     case(rand(1, 21, 9, 9), axis=1, keepdims=0),
 ]

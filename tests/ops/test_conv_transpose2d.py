@@ -59,6 +59,7 @@ rows += [
     conv(1, 6, 4, 4, 6, 3, 3, group=6, stride=(2, 2), pad=(1, 1, 1, 1), output_pad=(1, 0)),
     conv(2, 5, 3, 3, 7, 3, 3, stride=(2, 2)),
     conv(1, 2, 1, 1, 3, 5, 5),
+    conv(0, 3, 4, 4, 5, 2, 2, stride=(2, 2)),
     conv(1, 5, 3, 4, 3, 2, 2, stride=(2, 2), bias=False),
     conv(1, 5, 3, 4, 3, 3, 3, const=False),
 ]

@@ -18,6 +18,7 @@ SUITES = [
             case(rand(2, 1, 3, 4), shape=(1, 9, 1, 1)),
             case(rand(3, 1), shape=(2, 1, 6)),
             case(rand(1), shape=(7,)),
+            case(rand(1, 3), shape=(0, 3)),
             case(rand(), shape=(2, 3)),
             case(rand(2, 5, 3), shape=(1,)),
             case(rand(1, 3, dtype="int64", lo=0, hi=9), shape=(2, 3)),
@@ -34,6 +35,7 @@ SUITES = [
         + [
             case(rand(1, 8, 2, 2), repeats=(1, 2, 1, 1)),
             case(rand(5), repeats=(3,)),
+            case(rand(2, 3), repeats=(0, 2)),
             case(rand(2, 3), repeats=(3, 2)),
             case(rand(2, 3, dtype="int32", lo=0, hi=9), repeats=(1, 4)),
         ],

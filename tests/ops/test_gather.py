@@ -17,6 +17,8 @@ rows += [
     case(rand(9, 4), index([[0, 8, 3], [2, 2, 2]])),
     case(rand(9, 4), index([[0, 8, 3], [2, 2, 2]], const=False)),
     case(rand(9, 4), index(3)),
+    case(rand(9, 4), index([])),
+    case(rand(9, 4), index([], const=False)),
     case(rand(9, 4), index(-2, const=False), axis=1),
     case(rand(9, 4), index([1, 5], "int32")),
     case(rand(9, 4), index([1, 5], "int32", const=False)),

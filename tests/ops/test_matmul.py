@@ -39,6 +39,8 @@ rows += [
     case(rand(4, 5), rand(2, 3, 5, 6)),
     case(rand(2, 3, 4, 5), rand(2, 3, 5, 6)),
     case(rand(2, 3, 4, 5), rand(2, 3, 6, 5), transpose_b=1),
+    case(rand(0, 7), weight(7, 9), weight(9)),
+    case(rand(2, 0, 7), rand(2, 7, 3)),
     case(rand(5), rand(5)),
     case(rand(5), rand(5, 6)),
     case(rand(4, 5), rand(5)),

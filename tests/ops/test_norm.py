@@ -38,7 +38,7 @@ def l2_normalize(x, *, axis=-1, epsilon=1e-5):
     return (wide / np.sqrt(np.maximum(squares, epsilon))).astype(x.dtype)
 
 
-SHAPES = [(1, 1, 2, 2), (1, 3, 5, 7), (2, 17, 3, 4), (1, 8, 6, 6)]
+SHAPES = [(1, 1, 2, 2), (1, 3, 5, 7), (2, 17, 3, 4), (1, 8, 6, 6), (0, 3, 2, 2)]
 
 SUITES = [
     op_cases(

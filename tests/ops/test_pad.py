@@ -29,6 +29,8 @@ rows += [
     case(rand(2, 5, 4, 3), pads=(0, -2, 0, 0, 0, -1, 0, 0)),
     case(rand(2, 5, 4, 3), pads=(0,) * 8),
     case(rand(7), pads=(2, 3)),
+    case(rand(0, 3), pads=(1, 0, 1, 0), value=2.0),
+    case(rand(0, 3, 2, 2), pads=(0, 0, 1, 1, 0, 0, 1, 1)),
     case(rand(3, 7), pads=(0, 2, 1, 0), value=1.5),
     case(rand(3, 7, dtype="int64", lo=-9, hi=9), pads=(0, 2, 1, 0), value=3.0),
     case(rand(3, 7, dtype="int32", lo=-9, hi=9), pads=(0, 2, 1, 0)),

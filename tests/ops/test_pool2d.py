@@ -79,6 +79,8 @@ rows += [
     case(rand(2, 9, 5, 5, lo=-9, hi=-1), mode="max", kernel=(3, 3), pad=(1, 1, 1, 1)),
     case(rand(2, 9, 5, 5, lo=-9, hi=-1), mode="average", kernel=(3, 3), pad=(1, 1, 1, 1)),
     case(rand(3, 4, 1, 1), mode="max", kernel=(1, 1)),
+    case(rand(0, 4, 6, 6), mode="max", kernel=(2, 2), stride=(2, 2)),
+    case(rand(0, 4, 6, 6), mode="average", kernel=(3, 3), pad=(1, 1, 1, 1)),
     case(rand(1, 8, 14, 14), mode="average", kernel=(14, 14)),
     case(data(np.full((1, 5, 4, 4), -np.inf)), mode="max", kernel=(2, 2)),
 ]

@@ -19,6 +19,7 @@ CASES = op_cases(
         case(rand(2, 5, 3, 4), weight()),
         case(rand(6, 5), weight(5)),
         case(rand(9), weight(1)),
+        case(rand(0, 5, 2, 2), weight(5, 1, 1)),
     ],
     tol=1e-6,
     elementwise=True,

@@ -46,6 +46,7 @@ def table(name):
         case(rand(2, 3, 4), axes=(1,)),
         case(rand(2, 3, 2, 2, 5), axes=(2, 4)),
         case(rand(1, 9, 14, 14), axes=(2, 3)),
+        case(rand(0, 5, 3, 3), axes=(2, 3)),
     ]
     if name in ("max", "min"):
         rows.append(case(rand(1, 5, 3, 3, lo=-9, hi=-1), axes=(2, 3)))

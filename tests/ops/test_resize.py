@@ -78,6 +78,8 @@ rows += [
     case(rand(1, 3, 5, 5), size=(7, 7), scale=(1.5, 1.5), mode="bilinear", grid="asymmetric"),
     case(rand(1, 4, 1, 1), size=(3, 5), mode="bilinear"),
     case(rand(1, 4, 1, 1), size=(3, 5), mode="nearest"),
+    case(rand(0, 4, 3, 3), size=(3, 5), mode="bilinear"),
+    case(rand(0, 4, 3, 3), size=(6, 6), mode="nearest"),
     case(rand(1, 9, 20, 20), scale=(2.0, 2.0), mode="bilinear", grid="align_corners"),
 ]
 

@@ -46,6 +46,8 @@ rows += [
 ]
 rows += [
     case(rand(4, 3, 2, 2), **one(0, 1, 3)),
+    case(rand(4, 3), **one(1, 2, 2)),
+    case(rand(1, 5, 3, 3), **one(1, 3, 3)),
     case(rand(11), **one(0, 3, 9)),
     case(rand(11), **one(0, -1, -BIG, -3)),
     case(

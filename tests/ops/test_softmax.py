@@ -22,6 +22,8 @@ rows = [
 rows += [case(rand(3, n, lo=-6, hi=6)) for n in (1, 2, 7, 8, 9, 16, 17, 33, 1001)]
 rows += [
     case(rand(9)),
+    case(rand(0, 9)),
+    case(rand(0, 5, 2, 2), axis=1),
     case(rand(2, 3, 5), axis=1),
     case(rand(1, 4, 3, 2, 5), axis=2),
     case(data([[1000.0, 1001.0, 999.0], [-1000.0, -1000.0, -1000.0], [0.0, 200.0, -200.0]])),

@@ -11,6 +11,8 @@ rows += [case(rand(1, 3, 5, c), perm=(0, 3, 1, 2)) for c in (1, 3, 4, 8, 9, 16, 
 rows += [case(rand(2, 3, 5), perm=p) for p in permutations(range(3))]
 rows += [
     case(rand(7, 9), perm=(1, 0)),
+    case(rand(0, 9), perm=(1, 0)),
+    case(rand(0, 3, 2, 2), perm=(0, 2, 3, 1)),
     case(rand(64, 33), perm=(1, 0)),
     case(rand(5), perm=(0,)),
     case(rand(2, 3, 2, 3, 2), perm=(0, 1, 3, 4, 2)),

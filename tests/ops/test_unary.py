@@ -42,6 +42,7 @@ def shapes(lo, hi):
         case(rand(3, 11, lo=lo, hi=hi)),
         case(rand(2, 3, 5, lo=lo, hi=hi)),
         case(rand(1, 3, 2, 3, 5, lo=lo, hi=hi)),
+        case(rand(0, 3, 2, 2)),
     ]
 
 
