@@ -13,7 +13,7 @@ conformance = pytest.importorskip("foveal.conformance")
 def test_copied_template_conforms_unedited(copied_template: Path) -> None:
     seen = []
     report = conformance.run(copied_template, progress=lambda done, total, what: seen.append(total))
-    assert report.ok, report.text()
+    assert report.ok, report.text()[-2000:]
     assert report.devices == ["mynpu"]
     assert report.count("crash") == report.count("wrong") == 0
     passed = {suite: row[0] for suite, *row in report.table()}
@@ -52,6 +52,15 @@ def test_hanging_is_a_crash(mini: Mini, monkeypatch: pytest.MonkeyPatch) -> None
 def test_unusable_plugin_is_an_error(mini: Mini, macros: dict[str, object], words: str) -> None:
     report = conformance.run(mini("unusable", **macros))
     assert not report.ok and words in report.error and not report.entries
+
+
+def test_named_plugin_wins_over_an_installed_one(
+    mini: Mini, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = mini("twin", tmp_path / "installed", version='"9.0.0"')
+    monkeypatch.setenv("FOVEAL_PLUGIN_PATH", str(installed))
+    report = conformance.run(mini("twin", tmp_path / "mine", wrong=1), ops=["relu"])
+    assert report.devices == ["twin"] and report.count("wrong") > 5
 
 
 def test_unknown_device_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

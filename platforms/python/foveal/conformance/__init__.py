@@ -143,7 +143,7 @@ def _worker(path: Path | None, order: dict[str, Any]) -> Iterator[dict[str, Any]
         assert process.stdin and process.stdout
         ended = False
         try:
-            process.stdin.write(json.dumps(order))
+            process.stdin.write(json.dumps({"plugin": str(path) if path else None, **order}))
             process.stdin.close()
             for line in _lines(process.stdout):
                 ended = ended or "end" in line

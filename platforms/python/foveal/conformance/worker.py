@@ -1,7 +1,8 @@
 """The process that runs cases, so that a plugin that crashes takes down nothing else.
 
-Reads one JSON object from stdin, {"device": .., "ops": [..] | null, "start": n}, and writes one
-JSON object per line to stdout: {"start": i, ...} before a case, the entry behind it, {"end": true}.
+Reads one JSON object from stdin, {"plugin": path | null, "device": .., "ops": [..] | null,
+"start": n}, and writes one JSON object per line to stdout: {"start": i, ...} before a case, the
+entry behind it, {"end": true} as the last.
 Without a device it writes {"plugins": [...]}, what `foveal plugins` shows.
 """
 
@@ -27,6 +28,17 @@ def jobs(ops: list[str] | None, device: str) -> Iterator[tuple[Case, str]]:
                     yield case, variant
 
 
+def prefer(library: str) -> None:
+    """Lets `library` win over an installed plugin of the same name."""
+    from foveal import plugins
+
+    for entry in plugins.listing():
+        if entry["state"] == "shadowed" and os.path.realpath(entry["path"]) == library:
+            plugins.unload(entry["name"])
+            plugins.load(library)
+            return
+
+
 def main() -> None:
     # The plugin may print: keep our lines to ourselves and send its lines to stderr.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -37,6 +49,8 @@ def main() -> None:
         out.flush()
 
     order = json.load(sys.stdin)
+    if order["plugin"]:
+        prefer(order["plugin"])
     if not order["device"]:
         from foveal import plugins
 
