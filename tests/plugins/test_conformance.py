@@ -16,9 +16,10 @@ def test_copied_template_conforms_unedited(copied_template: Path) -> None:
     assert report.ok, report.text()[-2000:]
     assert report.devices == ["mynpu"]
     assert report.count("crash") == report.count("wrong") == 0
-    passed = {suite: row[0] for suite, *row in report.table()}
-    assert all(passed[op] > 5 for op in ("relu", "sigmoid", "clip", "add", "mul", "conv2d"))
-    assert passed["matmul"] == 0, "refused is not passed"
+    rows = {suite: row for suite, *row in report.table()}
+    assert all(rows[op][0] > 5 for op in ("relu", "sigmoid", "clip", "add", "mul", "conv2d"))
+    # What computes nothing, an empty batch, never reaches a plugin; all else is refused.
+    assert rows["matmul"][1] > 100 and rows["matmul"][0] < 5
     assert any("no kernel for 'matmul'" in reason for reason, _ in report.reasons())
     assert len(seen) == len(report.entries) == seen[0]
 
@@ -33,7 +34,7 @@ def test_crashes_are_counted_one_by_one(mini: Mini) -> None:
     report = conformance.run(mini("bomb", crashes=1), ops=["relu", "tanh"])
     assert not report.ok
     rows = {suite: row for suite, *row in report.table()}
-    assert rows["relu"][3] > 5 and rows["relu"][0] == 0
+    assert rows["relu"][3] > 5 and rows["relu"][2] == 0
     assert rows["tanh"][1] > 5 and rows["tanh"][3] == 0, "the run goes on behind a crash"
     assert "SIGABRT" in report.text()
 
