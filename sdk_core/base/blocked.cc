@@ -32,10 +32,14 @@ void copy_blocked(const Extent& e, int64_t x, const char* plain, char* blocked, 
 void copy_sized(size_t bytes, const Extent& e, int64_t x, const char* plain, char* blocked,
                 bool to_blocked) {
   switch (bytes) {
-    case 1: return copy_blocked<1>(e, x, plain, blocked, to_blocked);
-    case 2: return copy_blocked<2>(e, x, plain, blocked, to_blocked);
-    case 4: return copy_blocked<4>(e, x, plain, blocked, to_blocked);
-    default: return copy_blocked<8>(e, x, plain, blocked, to_blocked);
+    case 1:
+      return copy_blocked<1>(e, x, plain, blocked, to_blocked);
+    case 2:
+      return copy_blocked<2>(e, x, plain, blocked, to_blocked);
+    case 4:
+      return copy_blocked<4>(e, x, plain, blocked, to_blocked);
+    default:
+      return copy_blocked<8>(e, x, plain, blocked, to_blocked);
   }
 }
 

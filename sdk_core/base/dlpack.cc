@@ -28,10 +28,10 @@ struct Owned {
 Status view_of_dlpack(const DLManagedTensor* managed, fv_tensor* out) {
   const DLTensor& t = managed->dl_tensor;
   if (t.device.device_type != 1)
-    return Status(FV_INVALID_ARGUMENT,
-                  format("DLPack tensor is on device type %d, expected 1 (CPU)",
-                         t.device.device_type),
-                  "copy it to host memory first");
+    return Status(
+        FV_INVALID_ARGUMENT,
+        format("DLPack tensor is on device type %d, expected 1 (CPU)", t.device.device_type),
+        "copy it to host memory first");
   if (t.ndim < 0 || t.ndim > FV_MAX_RANK)
     return Status(FV_SHAPE_ERROR,
                   format("DLPack tensor has rank %d, expected 0 to %d", t.ndim, FV_MAX_RANK));
@@ -48,8 +48,8 @@ Status view_of_dlpack(const DLManagedTensor* managed, fv_tensor* out) {
   int64_t stride = 1;
   for (int i = t.ndim - 1; i >= 0; --i) {
     if (t.strides && t.shape[i] > 1 && t.strides[i] != stride)
-      return Status(FV_SHAPE_ERROR, "DLPack tensor of shape " + to_string(type.dims) +
-                                        " is not dense row-major",
+      return Status(FV_SHAPE_ERROR,
+                    "DLPack tensor of shape " + to_string(type.dims) + " is not dense row-major",
                     "make it contiguous first");
     stride *= t.shape[i];
   }

@@ -90,9 +90,7 @@ template <int... I>
 FV_INLINE vi lane_numbers_(std::integer_sequence<int, I...>) {
   return vi{I...};
 }
-FV_INLINE vi lane_numbers() {
-  return lane_numbers_(std::make_integer_sequence<int, kLanes>());
-}
+FV_INLINE vi lane_numbers() { return lane_numbers_(std::make_integer_sequence<int, kLanes>()); }
 
 // ---- Bits, conversion, selection ------------------------------------------------------------
 
@@ -221,7 +219,15 @@ FV_INLINE vf even_lanes(vf a, vf b) {
   return even_lanes_(a, b, std::make_integer_sequence<int, kLanes>());
 }
 // Lane i becomes x[index[i]]; 0 <= index < kLanes.
-FV_INLINE vf permute(vf x, vi index) { return __builtin_shuffle(x, index); }
+FV_INLINE vf permute(vf x, vi index) {
+#if defined(__clang__)
+  vf r;
+  for (int i = 0; i < kLanes; ++i) r[i] = x[index[i]];
+  return r;
+#else
+  return __builtin_shuffle(x, index);
+#endif
+}
 
 // rows[i] lane j  <->  rows[j] lane i. log2(kLanes) rounds of perfect shuffles.
 FV_INLINE void transpose(vf (&rows)[kLanes]) {

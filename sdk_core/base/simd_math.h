@@ -80,7 +80,7 @@ FV_INLINE T v_expm1(T x) {
 // ln(1 + f) on sqrt(1/2) <= 1 + f <= sqrt(2), plus e ln 2.
 template <class T>
 FV_INLINE T log_core(T f, T e) {
-  constexpr float c[] = {0.3333391f,   -0.25001338f, 0.19963059f, -0.16577573f,
+  constexpr float c[] = {0.3333391f,  -0.25001338f, 0.19963059f, -0.16577573f,
                          0.14914809f, -0.1426759f,  0.08700443f};
   const T z = f * f;
   const T small = f * z * polynomial(f, c) + e * 1.42860677e-6f - 0.5f * z;
@@ -128,8 +128,8 @@ FV_INLINE T v_erf(T x) {
   constexpr float near_c[] = {1.1283791f,    -0.37612626f,    0.112835854f, -0.026853811f,
                               0.0051883277f, -0.00080101925f, 7.853858e-05f};
   // ln(1 - erf(a)) on [0.98, 4].
-  constexpr float far_c[] = {0.00019370629f, -1.1296073f,    -0.63315654f,
-                             -0.10849651f,   0.02526702f,    -0.0042323703f,
+  constexpr float far_c[] = {0.00019370629f, -1.1296073f,     -0.63315654f,
+                             -0.10849651f,   0.02526702f,     -0.0042323703f,
                              0.00044939847f, -2.2995599e-05f, 9.105499e-08f};
   const T a = v_abs(x);
   const T near = x * polynomial(x * x, near_c);
@@ -161,7 +161,8 @@ FV_INLINE T sin_shifted(T x, int quarter) {
   const T y = v_select((q & 1) != 0, cosine, sine);
   T result = v_select((q & 2) != 0, -y, y);
   if (any(huge) || any(x != x)) {
-    const T exact = each_lane(x, [quarter](float v) { return quarter ? std::cos(v) : std::sin(v); });
+    const T exact =
+        each_lane(x, [quarter](float v) { return quarter ? std::cos(v) : std::sin(v); });
     result = v_select(huge | (x != x), exact, result);
   }
   return result;

@@ -48,9 +48,7 @@ class [[nodiscard]] Status {
     if (error_ && error_->op.empty()) error_->op = op;
     return std::move(*this);
   }
-  Status copy() const {
-    return error_ ? Status(new fv_status(*error_)) : Status();
-  }
+  Status copy() const { return error_ ? Status(new fv_status(*error_)) : Status(); }
 
  private:
   std::unique_ptr<fv_status> error_;
@@ -95,14 +93,14 @@ class [[nodiscard]] Result {
 #define FV_CAT_(a, b) a##b
 #define FV_CAT(a, b) FV_CAT_(a, b)
 // Returns the error of a Status expression from the enclosing function.
-#define FV_TRY(expr)                                   \
-  do {                                                 \
+#define FV_TRY(expr)                                                \
+  do {                                                              \
     if (::foveal::Status fv_s_ = (expr); !fv_s_.ok()) return fv_s_; \
   } while (0)
 // Declares or assigns `target` from a Result expression, or returns its error.
 #define FV_ASSIGN(target, expr) FV_ASSIGN_(target, expr, FV_CAT(fv_r_, __LINE__))
-#define FV_ASSIGN_(target, expr, r) \
-  auto r = (expr);                  \
+#define FV_ASSIGN_(target, expr, r)          \
+  auto r = (expr);                           \
   if (!r.ok()) return std::move(r.status()); \
   target = r.take()
 

@@ -71,10 +71,14 @@ inline constexpr fv_layout blocked(int32_t x) { return {FV_LAYOUT_NCXHWX, x}; }
 inline bool same_layout(fv_layout a, fv_layout b) { return a.id == b.id && a.block == b.block; }
 inline std::string to_string(fv_layout l) {
   switch (l.id) {
-    case FV_LAYOUT_ANY: return "any";
-    case FV_LAYOUT_PLAIN: return "plain";
-    case FV_LAYOUT_NCXHWX: return "NC" + std::to_string(l.block) + "HW" + std::to_string(l.block);
-    default: return "custom:" + std::to_string(l.id);
+    case FV_LAYOUT_ANY:
+      return "any";
+    case FV_LAYOUT_PLAIN:
+      return "plain";
+    case FV_LAYOUT_NCXHWX:
+      return "NC" + std::to_string(l.block) + "HW" + std::to_string(l.block);
+    default:
+      return "custom:" + std::to_string(l.id);
   }
 }
 

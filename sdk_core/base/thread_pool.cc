@@ -59,7 +59,9 @@ class Workers {
     call_.store(((call_.load(std::memory_order_relaxed) >> 8) + 1) << 8 | helpers);
     // Sleepers are counted before they look at call_ for the last time, so none is missed.
     if (sleeping_.load() > 0) {
-      { std::lock_guard lock(mutex_); }
+      {
+        std::lock_guard lock(mutex_);
+      }
       wake_.notify_all();
     }
     drain(0);

@@ -1,8 +1,8 @@
 #include "plugin/host.h"
 
 #include <cinttypes>
-#include <cstring>
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 
 #include "base/atomic_file.h"
@@ -67,7 +67,8 @@ void value_info(const fv_value* v, fv_value_info* out) {
   for (int i = 0; i < info.rank && i < FV_MAX_RANK; ++i)
     info.dims[i] = v->value->type.dims[static_cast<size_t>(i)];
   info.layout = v->layout;
-  info.bytes = static_cast<uint64_t>(std::max<int64_t>(0, storage_bytes(v->value->type, v->layout)));
+  info.bytes =
+      static_cast<uint64_t>(std::max<int64_t>(0, storage_bytes(v->value->type, v->layout)));
   info.slot = v->slot;
   info.flags = v->flags;
   answer(out, info);
@@ -85,9 +86,7 @@ const void* packed(const fv_segment* s, const fv_value* constant, const char* ke
   const void* data = constant->value->constant.data;
   if (!data) return nullptr;
   // Address and size identify a constant as long as its graph lives, and so does the cache.
-  bool of_model = false;
-  for (const Value& v : s->model_graph->values) of_model |= v.constant.data == data;
-  PackedCache* cache = of_model ? s->model_cache : s->plan_cache;
+  PackedCache* cache = s->model_weights->count(data) ? s->model_cache : s->plan_cache;
   char id[64];
   std::snprintf(id, sizeof(id), "%" PRIxPTR "+%" PRIu64 ":", reinterpret_cast<uintptr_t>(data),
                 constant->value->constant.bytes);

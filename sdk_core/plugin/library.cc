@@ -80,8 +80,8 @@ Opened open_library(const std::string& path) {
   if (!o.handle)
     o.error = format("error %lu", GetLastError());
   else
-    o.symbol = reinterpret_cast<void*>(
-        GetProcAddress(static_cast<HMODULE>(o.handle), FV_PLUGIN_SYMBOL));
+    o.symbol =
+        reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(o.handle), FV_PLUGIN_SYMBOL));
 #elif defined(FV_HAS_DLOPEN)
 #if defined(__linux__)
   if (is_truncated(path)) {
@@ -150,14 +150,13 @@ Status Library::start(const fv_plugin_api* api) {
   if (api->abi.abi_major != FV_ABI_MAJOR)
     return plugin_error(where,
                         format("is built for plugin ABI %d.%d, this runtime speaks %d.%d",
-                               api->abi.abi_major, api->abi.abi_minor, FV_ABI_MAJOR,
-                               FV_ABI_MINOR),
+                               api->abi.abi_major, api->abi.abi_minor, FV_ABI_MAJOR, FV_ABI_MINOR),
                         "install the version of the plugin made for this runtime");
   // Everything up to `run` is required of version 1.0.
   if (api->abi.struct_size < offsetof(fv_plugin_api, run) + sizeof(api->run))
-    return plugin_error(where, format("table has %u bytes, version 1.0 needs %zu",
-                                      api->abi.struct_size,
-                                      offsetof(fv_plugin_api, run) + sizeof(api->run)),
+    return plugin_error(where,
+                        format("table has %u bytes, version 1.0 needs %zu", api->abi.struct_size,
+                               offsetof(fv_plugin_api, run) + sizeof(api->run)),
                         "ask its vendor");
   if (!valid_name(api->name) || !api->version)
     return plugin_error(where, "has no valid name or version",

@@ -25,10 +25,10 @@ class Library {
 
   // An entry the plugin's version of the table has and fills; otherwise nullptr.
   template <class F>
-  F entry(F fv_plugin_api::*member) const {
+  F entry(F fv_plugin_api::* member) const {
     const auto end = reinterpret_cast<const char*>(&(api_->*member) + 1);
-    const bool has = static_cast<size_t>(end - reinterpret_cast<const char*>(api_)) <=
-                     api_->abi.struct_size;
+    const bool has =
+        static_cast<size_t>(end - reinterpret_cast<const char*>(api_)) <= api_->abi.struct_size;
     return has ? api_->*member : nullptr;
   }
   const fv_plugin_api& api() const { return *api_; }
@@ -58,9 +58,7 @@ class Backend {
   Backend& operator=(const Backend&) = delete;
 
   const Library& library() const { return *library_; }
-  const fv_device_info& device() const {
-    return library_->devices()[static_cast<size_t>(device_)];
-  }
+  const fv_device_info& device() const { return library_->devices()[static_cast<size_t>(device_)]; }
   bool host_memory() const { return (device().flags & FV_DEVICE_HOST_MEMORY) != 0; }
   fv_backend* get() const { return backend_; }
   fv_support supports(const fv_node& node) const;

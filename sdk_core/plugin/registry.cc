@@ -71,12 +71,16 @@ void Registry::add_file(const std::string& path) {
 }
 
 Status Registry::add(const std::string& path) {
+  std::lock_guard lock(mutex_);
+  return add_locked(path);
+}
+
+Status Registry::add_locked(const std::string& path) {
   std::error_code code;
   const bool is_folder = std::filesystem::is_directory(path, code);
   if (!is_folder && !std::filesystem::exists(path, code))
     return Status(FV_NOT_FOUND, "plugin path '" + path + "' does not exist",
                   "give a plugin library or a folder of plugin libraries");
-  std::lock_guard lock(mutex_);
   if (!is_folder) {
     add_file(path);
     return ok();
@@ -110,10 +114,8 @@ void Registry::open_all() {
     searched_environment_ = true;
     if (const char* path = std::getenv("FOVEAL_PLUGIN_PATH")) {
       for (const std::string& part : split(path, kPathSeparator)) {
-        mutex_.unlock();
-        Status s = add(part);
-        mutex_.lock();
-        if (!s.ok()) log(FV_LOG_WARNING, ("FOVEAL_PLUGIN_PATH: " + s.message()).c_str());
+        if (Status s = add_locked(part); !s.ok())
+          log(FV_LOG_WARNING, ("FOVEAL_PLUGIN_PATH: " + s.message()).c_str());
       }
     }
   }
@@ -164,18 +166,18 @@ Result<std::vector<Registry::Device>> Registry::find(const std::string& devices)
     if (!chosen.empty()) return chosen;
   }
   std::string names;
-  for (const Device& d : all)
-    names += (names.empty() ? "" : ", ") + std::string(info(d).name);
+  for (const Device& d : all) names += (names.empty() ? "" : ", ") + std::string(info(d).name);
   for (const std::string& name : split(devices == "auto" ? "" : devices, ',')) {
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const Device& d) { return name == info(d).name; });
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const Device& d) { return name == info(d).name; });
     if (found == all.end()) {
       std::string why;
       for (const Entry& e : entries_)
         if (!e.error.empty()) why += "; " + e.error;
-      return Status(FV_NOT_FOUND, "no device '" + name + "'; there are: " +
-                                      (names.empty() ? "none" : names) + why,
-                    "run `foveal plugins` to see all plugins and devices");
+      return Status(
+          FV_NOT_FOUND,
+          "no device '" + name + "'; there are: " + (names.empty() ? "none" : names) + why,
+          "run `foveal plugins` to see all plugins and devices");
     }
     if (info(*found).score <= 0)
       return Status(FV_PLUGIN_ERROR,
@@ -183,8 +185,8 @@ Result<std::vector<Registry::Device>> Registry::find(const std::string& devices)
     chosen.push_back(*found);
   }
   if (chosen.empty())
-    return Status(FV_NOT_FOUND, "no usable device; plugins found: " +
-                                    std::to_string(entries_.size()),
+    return Status(FV_NOT_FOUND,
+                  "no usable device; plugins found: " + std::to_string(entries_.size()),
                   "install a backend plugin or set FOVEAL_PLUGIN_PATH");
   return chosen;
 }
@@ -198,11 +200,10 @@ std::string Registry::json() {
     const bool open = e.library != nullptr;
     const char* state = !open ? "failed" : e.shadowed.empty() ? "ready" : "shadowed";
     out += "{\"name\":" + json_quote(open ? e.library->name() : "") +
-           ",\"version\":" + json_quote(open ? e.library->version() : "") +
-           ",\"vendor\":" +
+           ",\"version\":" + json_quote(open ? e.library->version() : "") + ",\"vendor\":" +
            json_quote(open && e.library->api().vendor ? e.library->api().vendor : "") +
-           ",\"path\":" + json_quote(e.path) + ",\"state\":\"" + state + "\",\"reason\":" +
-           json_quote(open ? e.shadowed : e.error) + ",\"devices\":[";
+           ",\"path\":" + json_quote(e.path) + ",\"state\":\"" + state +
+           "\",\"reason\":" + json_quote(open ? e.shadowed : e.error) + ",\"devices\":[";
     if (open) {
       for (size_t i = 0; i < e.library->devices().size(); ++i) {
         const fv_device_info& d = e.library->devices()[i];

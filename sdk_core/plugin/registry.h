@@ -33,11 +33,13 @@ class Registry {
   struct Entry {
     std::string path;  // "" for a static table
     std::shared_ptr<Library> library;
-    std::string error;      // why it is not open
-    std::string shadowed;   // why another one of the same name wins
+    std::string error;     // why it is not open
+    std::string shadowed;  // why another one of the same name wins
     bool tried = false;
   };
-  void open_all();  // with mutex_ held
+  // These with mutex_ held.
+  void open_all();
+  Status add_locked(const std::string& path);
   void add_file(const std::string& path);
 
   std::mutex mutex_;

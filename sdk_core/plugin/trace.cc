@@ -26,8 +26,8 @@ void trace_end(fv_trace* trace, const fv_node* node) {
     args += "]";
   }
   args += "}";
-  trace->events.push_back({node->node->name, node->node->op, std::move(args), trace->opened,
-                           end - trace->opened});
+  trace->events.push_back(
+      {node->node->name, node->node->op, std::move(args), trace->opened, end - trace->opened});
 }
 
 void trace_step(fv_trace* trace, std::string name, double start_us) {

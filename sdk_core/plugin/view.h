@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "base/memory.h"
@@ -60,10 +61,10 @@ fv_node make_view(const Graph& graph, const Node& node, const ValueStates& state
 struct fv_segment {
   std::vector<fv_node> nodes;
   int32_t threads = 1;
-  std::string plugin;  // name: part of the key of packed weights
+  std::string plugin;                          // name: part of the key of packed weights
   foveal::PackedCache* model_cache = nullptr;  // for constants of the model file
   foveal::PackedCache* plan_cache = nullptr;   // for constants made while planning
-  const foveal::Graph* model_graph = nullptr;
+  const std::unordered_set<const void*>* model_weights = nullptr;  // addresses
 };
 
 #endif  // FOVEAL_PLUGIN_VIEW_H_

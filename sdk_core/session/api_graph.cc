@@ -36,11 +36,21 @@ Result<Attrs> make_attrs(const fv_named_attr* attrs, size_t count) {
     const fv_attr& a = attrs[i].attr;
     Attr attr{attrs[i].name, int64_t{0}};
     switch (a.type) {
-      case FV_ATTR_INT: attr.value = a.ints[0]; break;
-      case FV_ATTR_FLOAT: attr.value = a.floats[0]; break;
-      case FV_ATTR_STRING: attr.value = std::string(a.string, a.count); break;
-      case FV_ATTR_INTS: attr.value = Ints(a.ints, a.ints + a.count); break;
-      case FV_ATTR_FLOATS: attr.value = Floats(a.floats, a.floats + a.count); break;
+      case FV_ATTR_INT:
+        attr.value = a.ints[0];
+        break;
+      case FV_ATTR_FLOAT:
+        attr.value = a.floats[0];
+        break;
+      case FV_ATTR_STRING:
+        attr.value = std::string(a.string, a.count);
+        break;
+      case FV_ATTR_INTS:
+        attr.value = Ints(a.ints, a.ints + a.count);
+        break;
+      case FV_ATTR_FLOATS:
+        attr.value = Floats(a.floats, a.floats + a.count);
+        break;
       default:
         return invalid(format("attribute '%s': unknown type %d", attrs[i].name, a.type));
     }
@@ -154,9 +164,7 @@ fv_status* fv_graph_save(fv_graph* g, const char* path) {
 
 fv_status* fv_graph_to_model(fv_graph* g, fv_model** out) {
   if (Status s = verify(g->graph); !s.ok()) return s.release();
-  auto* model = new fv_model;
-  model->graph = g->graph;
-  *out = model;
+  *out = new fv_model(g->graph);
   return nullptr;
 }
 
@@ -225,8 +233,8 @@ fv_status* fv_op_infer(const char* op, const fv_tensor* inputs, size_t input_cou
   for (size_t i = 0; i < input_count; ++i) {
     const fv_tensor& t = inputs[i];
     if (t.rank > FV_MAX_RANK)
-      return shape_error(format("%s: input %zu has rank %d, expected 0 to %d", op, i, t.rank,
-                                FV_MAX_RANK))
+      return shape_error(
+                 format("%s: input %zu has rank %d, expected 0 to %d", op, i, t.rank, FV_MAX_RANK))
           .release();
     types.push_back({t.dtype, Dims(t.dims, t.dims + std::max(t.rank, 0))});
     present.push_back(t.rank < 0 ? nullptr : &types.back());

@@ -33,9 +33,7 @@ fv_status* describe(const fv_model* model, const std::vector<int>& list, size_t 
 
 fv_status* make_model(Result<Graph> graph, fv_model** out) {
   if (!graph.ok()) return graph.status().release();
-  auto* model = new fv_model;
-  model->graph = graph.take();
-  *out = model;
+  *out = new fv_model(graph.take());
   return nullptr;
 }
 

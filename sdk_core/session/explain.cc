@@ -15,8 +15,8 @@ std::string tensor_json(const PlacedGraph& g, int v) {
   const Value& value = g.graph.value(v);
   return "{\"name\":" + json_quote(value.name) + ",\"dtype\":\"" + dtype_name(value.type.dtype) +
          "\",\"shape\":" + dims_json(value.type.dims) +
-         ",\"constant\":" + (value.is_constant() ? "true" : "false") + ",\"layout\":" +
-         json_quote(to_string(g.states[static_cast<size_t>(v)].layout)) + "}";
+         ",\"constant\":" + (value.is_constant() ? "true" : "false") +
+         ",\"layout\":" + json_quote(to_string(g.states[static_cast<size_t>(v)].layout)) + "}";
 }
 
 std::string tensors_json(const PlacedGraph& g, const std::vector<int>& values) {
@@ -76,11 +76,11 @@ std::string explain_plan(const Plan& plan, const Backends& backends, const fv_mo
          ",\"buffers\":[";
   for (size_t i = 0; i < plan.lives.size(); ++i) {
     const Plan::Life& life = plan.lives[i];
-    out += std::string(i ? "," : "") + "{\"name\":" +
-           json_quote(life.value < 0 ? "workspace" : g.graph.value(life.value).name) +
-           ",\"offset\":" + std::to_string(life.offset) +
-           ",\"bytes\":" + std::to_string(life.bytes) + ",\"first\":" +
-           std::to_string(life.first) + ",\"last\":" + std::to_string(life.last) + "}";
+    out +=
+        std::string(i ? "," : "") +
+        "{\"name\":" + json_quote(life.value < 0 ? "workspace" : g.graph.value(life.value).name) +
+        ",\"offset\":" + std::to_string(life.offset) + ",\"bytes\":" + std::to_string(life.bytes) +
+        ",\"first\":" + std::to_string(life.first) + ",\"last\":" + std::to_string(life.last) + "}";
   }
   return out + "]},\n\"segments\":" + std::to_string(plan.segments.size()) +
          ",\"steps\":" + std::to_string(plan.steps.size()) + "}";

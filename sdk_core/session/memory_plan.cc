@@ -10,9 +10,8 @@ namespace foveal {
 uint64_t plan_memory(std::vector<Lifetime>& lifetimes) {
   std::vector<size_t> order(lifetimes.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return lifetimes[a].bytes > lifetimes[b].bytes;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
   uint64_t arena = 0;
   std::vector<size_t> placed;  // ascending offset
   for (const size_t i : order) {
@@ -24,8 +23,8 @@ uint64_t plan_memory(std::vector<Lifetime>& lifetimes) {
       const Lifetime& other = lifetimes[j];
       if (other.last < life.first || other.first > life.last) continue;
       if (offset + size <= other.offset) break;
-      offset = std::max(offset, (other.offset + other.bytes + FV_ALIGNMENT - 1) / FV_ALIGNMENT *
-                                    FV_ALIGNMENT);
+      offset = std::max(
+          offset, (other.offset + other.bytes + FV_ALIGNMENT - 1) / FV_ALIGNMENT * FV_ALIGNMENT);
     }
     life.offset = offset;
     arena = std::max(arena, offset + size);

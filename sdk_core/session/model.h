@@ -9,8 +9,13 @@
 
 // Reference-counted by C callers and by sessions.
 struct fv_model {
-  foveal::Graph graph;          // immutable once loaded
-  foveal::PackedCache packed;   // shared by all sessions
+  explicit fv_model(foveal::Graph verified) : graph(std::move(verified)) {
+    for (const foveal::Value& v : graph.values)
+      if (v.is_constant()) weights.insert(v.constant.data);
+  }
+  const foveal::Graph graph;
+  std::unordered_set<const void*> weights;  // addresses of its constants
+  foveal::PackedCache packed;               // shared by all sessions
   std::atomic<int> references{1};
 };
 

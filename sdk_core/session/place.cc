@@ -56,8 +56,8 @@ void join_islands(PlacedGraph& g, const Backends& backends) {
         for (int v : node.inputs) in.push_back(v < 0 ? TensorType{} : g.graph.type(v));
         for (int v : node.outputs) out.push_back(g.graph.type(v));
         macs += op_table().find(node.op)->macs(node.attrs, in, out);
-        all = macs < kIslandMacs &&
-              (g.placed[i].backend == kCore || other.supports(make_view(g.graph, node, {})).supported);
+        all = macs < kIslandMacs && (g.placed[i].backend == kCore ||
+                                     other.supports(make_view(g.graph, node, {})).supported);
       }
       for (size_t i = begin; i < end && all; ++i) {
         if (g.placed[i].backend == kCore) continue;
@@ -103,7 +103,8 @@ Result<PlacedGraph> place(Graph graph, const Backends& backends, bool fuse) {
     for (const Node& node : g.graph.nodes) {
       Placed p = by_output[node.outputs[0]];
       if (p.backend >= 0)
-        p.support = backends[static_cast<size_t>(p.backend)]->supports(make_view(g.graph, node, {}));
+        p.support =
+            backends[static_cast<size_t>(p.backend)]->supports(make_view(g.graph, node, {}));
       g.placed.push_back(std::move(p));
     }
   }

@@ -19,8 +19,8 @@ inline constexpr int kCore = -1;
 
 struct Placed {
   int backend = kCore;
-  fv_support support{};       // the backend's answer for the node with its post-ops
-  std::string refusals;       // why backends of higher preference do not run it
+  fv_support support{};  // the backend's answer for the node with its post-ops
+  std::string refusals;  // why backends of higher preference do not run it
 };
 
 // A graph with concrete shapes whose every node has a place. Parallel vectors.

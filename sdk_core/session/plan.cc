@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "graph/infer.h"
@@ -37,33 +38,38 @@ class Planner {
   // Stays with one backend as long as any of its nodes is ready: fewest segments for a list
   // schedule, and the model's own order within a backend.
   void order_nodes() {
-    const int n = static_cast<int>(graph().nodes.size());
+    const size_t n = graph().nodes.size();
+    const std::vector<std::vector<int>> users = graph().users();
     const std::vector<int> producer = graph().producers();
-    std::vector<char> done(static_cast<size_t>(n), 0);
-    const auto ready = [&](int i) {
-      if (done[static_cast<size_t>(i)]) return false;
-      for (int v : node(i).inputs)
-        if (v >= 0 && producer[static_cast<size_t>(v)] >= 0 &&
-            !done[static_cast<size_t>(producer[static_cast<size_t>(v)])])
-          return false;
-      return true;
+    std::vector<int> waiting(n, 0);      // inputs whose producers have not run
+    std::map<int, std::set<int>> ready;  // by backend
+    for (size_t i = 0; i < n; ++i) {
+      std::set<int> before;
+      for (int v : graph().nodes[i].inputs)
+        if (v >= 0 && producer[static_cast<size_t>(v)] >= 0)
+          before.insert(producer[static_cast<size_t>(v)]);
+      waiting[i] = static_cast<int>(before.size());
+      if (before.empty()) ready[placed(static_cast<int>(i)).backend].insert(static_cast<int>(i));
+    }
+    const auto first = [&](int backend) {
+      const auto it = ready.find(backend);
+      return it == ready.end() || it->second.empty() ? -1 : *it->second.begin();
     };
     int current = kCore;
-    while (static_cast<int>(order_.size()) < n) {
-      int next = -1, fallback = -1;
-      for (int i = 0; i < n && next < 0; ++i) {
-        if (!ready(i)) continue;
-        const int b = placed(i).backend;
-        if (b == current || b == kCore)
-          next = i;
-        else if (fallback < 0)
-          fallback = i;
-      }
-      if (next < 0) next = fallback;
+    while (order_.size() < n) {
+      int next = first(kCore);
+      if (const int own = first(current); own >= 0 && (next < 0 || own < next)) next = own;
+      for (auto it = ready.begin(); next < 0 && it != ready.end(); ++it) next = first(it->first);
       if (next < 0) return;  // cannot happen: the graph is acyclic
-      if (placed(next).backend != kCore) current = placed(next).backend;
-      done[static_cast<size_t>(next)] = 1;
+      const int backend = placed(next).backend;
+      if (backend != kCore) current = backend;
+      ready[backend].erase(next);
       order_.push_back(next);
+      std::set<int> after;
+      for (int o : node(next).outputs)
+        after.insert(users[static_cast<size_t>(o)].begin(), users[static_cast<size_t>(o)].end());
+      for (int i : after)
+        if (--waiting[static_cast<size_t>(i)] == 0) ready[placed(i).backend].insert(i);
     }
   }
 
@@ -79,8 +85,7 @@ class Planner {
     int64_t inner = 1;
     for (int d = 2; d < t.rank(); ++d) inner *= t.dims[static_cast<size_t>(d)];
     const auto full = [&](fv_layout l) {
-      return l.id == FV_LAYOUT_PLAIN ||
-             (l.id == FV_LAYOUT_NCXHWX && t.dims[1] % l.block == 0);
+      return l.id == FV_LAYOUT_PLAIN || (l.id == FV_LAYOUT_NCXHWX && t.dims[1] % l.block == 0);
     };
     return inner == 1 && full(a) && full(b);
   }
@@ -159,27 +164,26 @@ class Planner {
     for (int v : graph().outputs) bring(v, kHost);
   }
 
-  void flag_boundaries(const Segment& segment) {
+  void flag_boundaries(const Segment& segment, const std::vector<std::vector<int>>& users) {
+    const std::set<int> mine(segment.nodes.begin(), segment.nodes.end());
     std::set<int> inside;
     for (int i : segment.nodes)
-      for (int o : node(i).outputs) inside.insert(o);
-    std::set<int> outside_reads;
-    std::set<int> mine(segment.nodes.begin(), segment.nodes.end());
-    for (int i : order_)
-      if (!mine.count(i))
-        for (int v : node(i).inputs) outside_reads.insert(v);
-    for (int v : graph().outputs) outside_reads.insert(v);
-    for (int i : segment.nodes) {
+      for (int o : node(i).outputs) {
+        inside.insert(o);
+        bool outside = results_.count(o) > 0;
+        for (int user : users[static_cast<size_t>(o)]) outside |= !mine.count(user);
+        state(o).flags = outside ? FV_VALUE_SEGMENT_OUTPUT : 0;
+      }
+    for (int i : segment.nodes)
       for (int v : node(i).inputs)
-        if (v >= 0) state(v).flags = inside.count(v) ? 0 : FV_VALUE_SEGMENT_INPUT;
-    }
-    for (int o : inside)
-      state(o).flags |= outside_reads.count(o) ? FV_VALUE_SEGMENT_OUTPUT : 0;
+        if (v >= 0 && !inside.count(v)) state(v).flags = FV_VALUE_SEGMENT_INPUT;
   }
 
   Status compile() {
+    const std::vector<std::vector<int>> users = graph().users();
+    results_.insert(graph().outputs.begin(), graph().outputs.end());
     for (Segment& s : plan_.segments) {
-      flag_boundaries(s);
+      flag_boundaries(s, users);
       const auto& backend = backends_[static_cast<size_t>(s.backend)];
       for (int i : s.nodes)
         s.view.nodes.push_back(make_view(graph(), node(i), plan_.placed.states));
@@ -187,7 +191,7 @@ class Planner {
       s.view.plugin = backend->library().name() + backend->library().version();
       s.view.model_cache = &request_.model->packed;
       s.view.plan_cache = &plan_.packed;
-      s.view.model_graph = &request_.model->graph;
+      s.view.model_weights = &request_.model->weights;
       fv_program* program = nullptr;
       if (fv_status* e = backend->library().api().compile(backend->get(), &s.view, &program))
         return Status(e).within("device '" + std::string(backend->device().name) + "'");
@@ -224,7 +228,8 @@ class Planner {
     std::vector<int> owner;  // value, or -1 - segment
     for (size_t v = 0; v < n; ++v) {
       if (root(static_cast<int>(v)) != static_cast<int>(v) || last[v] < 0) continue;
-      const int64_t bytes = storage_bytes(graph().values[v].type, state(static_cast<int>(v)).layout);
+      const int64_t bytes =
+          storage_bytes(graph().values[v].type, state(static_cast<int>(v)).layout);
       if (bytes < 0)
         return Status(FV_SHAPE_ERROR, "tensor '" + graph().values[v].name + "' of type " +
                                           to_string(graph().values[v].type) +
@@ -236,7 +241,8 @@ class Planner {
     for (size_t s = 0; s < plan_.segments.size(); ++s) {
       const Segment& segment = plan_.segments[s];
       if (!segment.workspace) continue;
-      lives.push_back({segment.workspace, node_position_[static_cast<size_t>(segment.nodes.front())],
+      lives.push_back({segment.workspace,
+                       node_position_[static_cast<size_t>(segment.nodes.front())],
                        node_position_[static_cast<size_t>(segment.nodes.back())], 0});
       owner.push_back(-1 - static_cast<int>(s));
       plan_.sum_bytes += segment.workspace;
@@ -245,15 +251,15 @@ class Planner {
     if (plan_.arena_bytes != UINT64_MAX && plan_.arena_bytes <= SIZE_MAX)
       plan_.arena.reset(aligned_new(static_cast<size_t>(plan_.arena_bytes)), aligned_free);
     if (!plan_.arena)
-      return Status(FV_OUT_OF_MEMORY,
-                    format("no memory for %.1f MB of tensors",
-                           static_cast<double>(plan_.arena_bytes) / 1e6),
-                    "use smaller input shapes");
+      return Status(
+          FV_OUT_OF_MEMORY,
+          format("no memory for %.1f MB of tensors", static_cast<double>(plan_.arena_bytes) / 1e6),
+          "use smaller input shapes");
     char* base = static_cast<char*>(plan_.arena.get());
     plan_.host.assign(n, nullptr);
     for (size_t i = 0; i < lives.size(); ++i) {
-      plan_.lives.push_back({owner[i], lives[i].first, lives[i].last, lives[i].offset,
-                             lives[i].bytes});
+      plan_.lives.push_back(
+          {owner[i], lives[i].first, lives[i].last, lives[i].offset, lives[i].bytes});
       if (owner[i] >= 0)
         plan_.host[static_cast<size_t>(owner[i])] = base + lives[i].offset;
       else
@@ -262,7 +268,8 @@ class Planner {
     for (size_t v = 0; v < n; ++v) {
       const auto r = static_cast<size_t>(root(static_cast<int>(v)));
       if (graph().values[r].is_constant())
-        plan_.host[v] = const_cast<void*>(graph().values[r].constant.data);  // read-only by contract
+        plan_.host[v] =
+            const_cast<void*>(graph().values[r].constant.data);  // read-only by contract
       else
         plan_.host[v] = plan_.host[r];
     }
@@ -271,6 +278,9 @@ class Planner {
 
   // Lets an output take over the memory of an input that dies at the same node.
   void share_in_place(std::vector<int>& first, std::vector<int>& last) {
+    for (size_t v = 0; v < plan_.root.size(); ++v)
+      if (plan_.root[v] != static_cast<int>(v))
+        members_[plan_.root[v]].push_back(static_cast<int>(v));
     for (int i : order_) {
       const Node& n = node(i);
       const Placed& p = placed(i);
@@ -298,8 +308,10 @@ class Planner {
         last[static_cast<size_t>(r)] = last[static_cast<size_t>(out)];
         first[static_cast<size_t>(out)] = std::numeric_limits<int>::max();
         last[static_cast<size_t>(out)] = -1;
-        for (int& other : plan_.root)
-          if (other == out) other = r;
+        auto& members = members_[out];  // views of the output, and results in place of it
+        members.push_back(out);
+        for (int other : members) plan_.root[static_cast<size_t>(other)] = r;
+        members_[r].insert(members_[r].end(), members.begin(), members.end());
         break;
       }
     }
@@ -339,8 +351,10 @@ class Planner {
   const PlanRequest& request_;
   const Backends& backends_;
   std::vector<int> order_;
-  std::set<int> aliases_;
-  std::vector<std::set<int>> places_;  // by root value: where a current copy is
+  std::set<int> aliases_;                    // nodes
+  std::set<int> results_;                    // values that are graph outputs
+  std::vector<std::set<int>> places_;        // by root value: where a current copy is
+  std::map<int, std::vector<int>> members_;  // root -> the other values in its memory
   std::vector<int> node_position_, step_position_;
   int position_ = 0;
 };

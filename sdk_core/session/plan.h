@@ -31,11 +31,11 @@ struct Step {
 // Immovable: views point into it.
 struct Plan {
   PlacedGraph placed;
-  PackedCache packed;  // of constants that planning made; before segments, which use it
+  PackedCache packed;     // of constants that planning made; before segments, which use it
   std::vector<int> root;  // by value: whose memory it shares (views, in-place)
   std::vector<Segment> segments;
   std::vector<Step> steps;
-  std::shared_ptr<void> arena;  // shared with tensors handed out
+  std::shared_ptr<void> arena;              // shared with tensors handed out
   uint64_t arena_bytes = 0, sum_bytes = 0;  // sum: what it would be without sharing
   std::vector<void*> host;                  // by slot; nullptr where a value is never in memory
   // by backend, then slot; empty for backends on host memory

@@ -62,8 +62,7 @@ Status Session::ensure_plan() {
     stale_ = ran_ = false;
     return ok();
   }
-  FV_ASSIGN(auto plan,
-            make_plan({model(), &backends_, dims_, pool_.threads, options_.fuse}));
+  FV_ASSIGN(auto plan, make_plan({model(), &backends_, dims_, pool_.threads, options_.fuse}));
   if (plans_.size() == kPlans) plans_.pop_back();
   plans_.push_front({dims_, std::move(plan)});
   stale_ = ran_ = false;
@@ -116,7 +115,8 @@ std::shared_ptr<void> Session::memory() const {
     std::shared_ptr<ModelRef> model;
     std::shared_ptr<void> arena;
   };
-  return std::make_shared<Both>(Both{model_, plans_.empty() ? nullptr : plans_.front().plan->arena});
+  return std::make_shared<Both>(
+      Both{model_, plans_.empty() ? nullptr : plans_.front().plan->arena});
 }
 
 Status Session::start(bool wait, bool* pending) {
@@ -192,18 +192,17 @@ Status Session::run_step(const Step& step, bool resume, bool wait, bool* pending
       const Node& node = graph.nodes[index];
       const auto from = static_cast<size_t>(node.inputs[0]);
       const auto to = static_cast<size_t>(node.outputs[0]);
-      if (!convert_layout(graph.values[from].type, plan.host[from],
-                          plan.placed.states[from].layout, plan.host[to],
-                          plan.placed.states[to].layout))
+      if (!convert_layout(graph.values[from].type, plan.host[from], plan.placed.states[from].layout,
+                          plan.host[to], plan.placed.states[to].layout))
         return Status(FV_INTERNAL, "layout conversion of '" + node.name + "' is not known");
       return ok();
     }
     case Step::kUpload:
       return plan.device[static_cast<size_t>(step.backend)][index]->write(plan.host[index],
-                                                                         bytes(index));
+                                                                          bytes(index));
     case Step::kDownload:
       return plan.device[static_cast<size_t>(step.backend)][index]->read(plan.host[index],
-                                                                        bytes(index));
+                                                                         bytes(index));
   }
   return ok();
 }

@@ -43,7 +43,7 @@ class Session {
   fv_model* model() const { return model_->get(); }
 
  private:
-  Session(fv_model* model, const SessionOptions& options) 
+  Session(fv_model* model, const SessionOptions& options)
       : model_(std::make_shared<ModelRef>(model)), options_(options) {}
   Status ensure_plan();
   Status advance(bool wait, bool* pending);
@@ -61,7 +61,7 @@ class Session {
   SessionOptions options_;
   Backends backends_;
   fv_pool pool_{1};
-  std::vector<Dims> dims_;  // of the inputs, as wanted
+  std::vector<Dims> dims_;       // of the inputs, as wanted
   std::list<CachedPlan> plans_;  // front = current
   bool stale_ = true;            // dims_ differ from the current plan's
   size_t next_step_ = 0;

@@ -1,9 +1,8 @@
 // foveal.hpp: ownership, the first error wins, views of the right type.
-#include "foveal/foveal.hpp"
-
 #include <string>
 
 #include "check.h"
+#include "foveal/foveal.hpp"
 
 int main() {
   fv::Error e;

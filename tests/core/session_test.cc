@@ -61,8 +61,7 @@ void make(Model& m) {
   for (size_t i = 0; i < weight.size(); ++i) weight[i] = static_cast<float>(i % 11) - 5.f;
   const int64_t dims[] = {7, 5, 3, 3};
   int32_t w = -1;
-  CHECK_OK(Status(
-      fv_graph_add_constant(m.graph, "w", FV_FLOAT32, 4, dims, weight.data(), &w)));
+  CHECK_OK(Status(fv_graph_add_constant(m.graph, "w", FV_FLOAT32, 4, dims, weight.data(), &w)));
   const int64_t pad[] = {1, 1, 1, 1};
   fv_named_attr attr{"pad", {FV_ABI_INIT(fv_attr), FV_ATTR_INTS, 0, 4, pad, nullptr, nullptr}};
   const int32_t conv_in[] = {x, w};
@@ -80,7 +79,8 @@ float expected(const float* x, int h, int w, int o, int r, int q) {
       for (int b = 0; b < 3; ++b) {
         const int y = r + a - 1, z = q + b - 1;
         if (y < 0 || z < 0 || y >= h || z >= w) continue;
-        sum += x[(i * h + y) * w + z] * static_cast<double>((((o * 5 + i) * 3 + a) * 3 + b) % 11 - 5);
+        sum +=
+            x[(i * h + y) * w + z] * static_cast<double>((((o * 5 + i) * 3 + a) * 3 + b) % 11 - 5);
       }
   return static_cast<float>(sum > 0 ? sum : 0);
 }

@@ -44,7 +44,8 @@ int main() {
   for (const fv_pool* p : {static_cast<const fv_pool*>(nullptr), &one, &two, &four, &many})
     for (int64_t tasks : {0, 1, 2, 3, 7, 64, 1000}) CHECK(once_each(p, tasks));
   // Many short calls with changing numbers of helpers: a late worker must not join the wrong one.
-  for (int i = 0; i < 20000; ++i) CHECK(once_each(i % 3 == 0 ? &two : i % 3 == 1 ? &four : &one, 5));
+  for (int i = 0; i < 20000; ++i)
+    CHECK(once_each(i % 3 == 0 ? &two : i % 3 == 1 ? &four : &one, 5));
   // Several callers at once share the workers or go on alone.
   std::vector<std::thread> callers;
   std::atomic<int> bad{0};

@@ -18,12 +18,12 @@ struct DTypeName {
   const char* numpy;  // bfloat16 has no numpy type: its bits
 };
 inline constexpr DTypeName kDTypeNames[] = {
-    {FV_FLOAT32, "float32", "float32"}, {FV_FLOAT16, "float16", "float16"},
+    {FV_FLOAT32, "float32", "float32"},  {FV_FLOAT16, "float16", "float16"},
     {FV_BFLOAT16, "bfloat16", "uint16"}, {FV_FLOAT64, "float64", "float64"},
-    {FV_INT8, "int8", "int8"},          {FV_UINT8, "uint8", "uint8"},
-    {FV_INT16, "int16", "int16"},       {FV_UINT16, "uint16", "uint16"},
-    {FV_INT32, "int32", "int32"},       {FV_UINT32, "uint32", "uint32"},
-    {FV_INT64, "int64", "int64"},       {FV_UINT64, "uint64", "uint64"},
+    {FV_INT8, "int8", "int8"},           {FV_UINT8, "uint8", "uint8"},
+    {FV_INT16, "int16", "int16"},        {FV_UINT16, "uint16", "uint16"},
+    {FV_INT32, "int32", "int32"},        {FV_UINT32, "uint32", "uint32"},
+    {FV_INT64, "int64", "int64"},        {FV_UINT64, "uint64", "uint64"},
     {FV_BOOL, "bool", "bool"},
 };
 

@@ -18,17 +18,20 @@ PYBIND11_MODULE(_core, m) {
   bind_graph(m);
   bind_session(m);
   bind_imgproc(m);
-  m.def("plugin_add", [](const std::string& path) { throw_if(fv_plugin_add(path.c_str())); },
-        py::arg("path"));
-  m.def("plugin_remove", [](const std::string& name) { throw_if(fv_plugin_remove(name.c_str())); },
-        py::arg("name"));
+  m.def(
+      "plugin_add", [](const std::string& path) { throw_if(fv_plugin_add(path.c_str())); },
+      py::arg("path"));
+  m.def(
+      "plugin_remove", [](const std::string& name) { throw_if(fv_plugin_remove(name.c_str())); },
+      py::arg("name"));
   m.def("plugins_json", [] {
     char* text = nullptr;
     throw_if(fv_plugins_json(&text));
     return take(text);
   });
-  m.def("cache_dir", [](const std::string& path) { throw_if(fv_cache_dir(path.c_str())); },
-        py::arg("path"));
+  m.def(
+      "cache_dir", [](const std::string& path) { throw_if(fv_cache_dir(path.c_str())); },
+      py::arg("path"));
 }
 
 }  // namespace foveal::python

@@ -16,7 +16,8 @@ class Attributes {
   explicit Attributes(const py::dict& dict) {
     for (const auto& [key, value] : dict) {
       names_.push_back(py::cast<std::string>(key));
-      fv_named_attr a{names_.back().c_str(), {FV_ABI_INIT(fv_attr), 0, 0, 1, nullptr, nullptr, nullptr}};
+      fv_named_attr a{names_.back().c_str(),
+                      {FV_ABI_INIT(fv_attr), 0, 0, 1, nullptr, nullptr, nullptr}};
       convert(value, a.attr);
       attrs_.push_back(a);
     }
@@ -51,7 +52,8 @@ class Attributes {
       if (all_ints) {
         ints_.emplace_back();
         for (const auto& item : list)
-          ints_.back().push_back(py::cast<int64_t>(py::int_(py::reinterpret_borrow<py::object>(item))));
+          ints_.back().push_back(
+              py::cast<int64_t>(py::int_(py::reinterpret_borrow<py::object>(item))));
         out.type = FV_ATTR_INTS;
         out.ints = ints_.back().data();
         out.count = ints_.back().size();
@@ -117,7 +119,8 @@ class GraphBuilder {
   int add_value(const std::string& name, const std::string& dtype, const std::vector<int64_t>& dims,
                 const std::vector<std::string>& dim_names) {
     std::vector<const char*> names(dims.size(), nullptr);
-    for (size_t i = 0; i < dim_names.size() && i < dims.size(); ++i) names[i] = dim_names[i].c_str();
+    for (size_t i = 0; i < dim_names.size() && i < dims.size(); ++i)
+      names[i] = dim_names[i].c_str();
     int32_t index = 0;
     throw_if(fv_graph_add_value(graph_, name.c_str(), dtype_id(dtype),
                                 static_cast<int32_t>(dims.size()), dims.data(), names.data(),
@@ -176,11 +179,11 @@ py::list infer(const std::string& op, const py::list& inputs, const py::dict& at
     if (!item.is_none()) {
       const auto pair = py::cast<std::pair<std::string, std::vector<int64_t>>>(item);
       if (pair.second.size() > FV_MAX_RANK)
-        throw_if(fv_status_new(FV_SHAPE_ERROR, 0, op.c_str(),
-                               (op + ": an input has rank " + std::to_string(pair.second.size()) +
-                                ", expected 0 to 8")
-                                   .c_str(),
-                               nullptr));
+        throw_if(fv_status_new(
+            FV_SHAPE_ERROR, 0, op.c_str(),
+            (op + ": an input has rank " + std::to_string(pair.second.size()) + ", expected 0 to 8")
+                .c_str(),
+            nullptr));
       t.dtype = dtype_id(pair.first);
       t.rank = static_cast<int32_t>(pair.second.size());
       std::copy(pair.second.begin(), pair.second.end(), t.dims);
@@ -190,11 +193,12 @@ py::list infer(const std::string& op, const py::list& inputs, const py::dict& at
   std::vector<fv_tensor> out(static_cast<size_t>(outputs));
   for (fv_tensor& t : out) t.abi.struct_size = sizeof(t);
   const Attributes a(typed(op, attrs));
-  throw_if(fv_op_infer(op.c_str(), in.data(), in.size(), a.data(), a.size(), out.data(),
-                       out.size()));
+  throw_if(
+      fv_op_infer(op.c_str(), in.data(), in.size(), a.data(), a.size(), out.data(), out.size()));
   py::list types;
   for (const fv_tensor& t : out)
-    types.append(py::make_tuple(dtype_row(t.dtype).name, std::vector<int64_t>(t.dims, t.dims + t.rank)));
+    types.append(
+        py::make_tuple(dtype_row(t.dtype).name, std::vector<int64_t>(t.dims, t.dims + t.rank)));
   return types;
 }
 

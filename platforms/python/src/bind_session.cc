@@ -46,11 +46,16 @@ std::vector<TensorInfo> infos(const fv_model* model, bool output) {
 
 py::object attr_value(const fv_attr& a) {
   switch (a.type) {
-    case FV_ATTR_INT: return py::int_(a.ints[0]);
-    case FV_ATTR_FLOAT: return py::float_(a.floats[0]);
-    case FV_ATTR_STRING: return py::str(a.string, a.count);
-    case FV_ATTR_INTS: return py::cast(std::vector<int64_t>(a.ints, a.ints + a.count));
-    default: return py::cast(std::vector<double>(a.floats, a.floats + a.count));
+    case FV_ATTR_INT:
+      return py::int_(a.ints[0]);
+    case FV_ATTR_FLOAT:
+      return py::float_(a.floats[0]);
+    case FV_ATTR_STRING:
+      return py::str(a.string, a.count);
+    case FV_ATTR_INTS:
+      return py::cast(std::vector<int64_t>(a.ints, a.ints + a.count));
+    default:
+      return py::cast(std::vector<double>(a.floats, a.floats + a.count));
   }
 }
 

@@ -45,7 +45,7 @@ FV_API const char* fv_status_message(const fv_status* status); /* operation, exp
 FV_API const char* fv_status_hint(const fv_status* status);    /* what to do; may be "" */
 FV_API const char* fv_status_op(const fv_status* status);      /* operator concerned; may be "" */
 FV_API int64_t fv_status_native(const fv_status* status);      /* errno or driver code; or 0 */
-FV_API const char* fv_status_text(const fv_status* status); /* message and hint in one line */
+FV_API const char* fv_status_text(const fv_status* status);    /* message and hint in one line */
 FV_API void fv_status_free(fv_status* status);
 /* For libraries that return errors of this kind themselves. op and hint may be NULL. */
 FV_API fv_status* fv_status_new(fv_code code, int64_t native, const char* op, const char* message,

@@ -39,9 +39,9 @@ typedef struct fv_buffer fv_buffer;   /* device memory */
 /* ---- What the core tells ------------------------------------------------------------ */
 
 enum { /* fv_value_info.flags */
-  FV_VALUE_CONSTANT = 1,
-  FV_VALUE_SEGMENT_INPUT = 2,  /* produced outside this segment */
-  FV_VALUE_SEGMENT_OUTPUT = 4, /* needed outside this segment */
+       FV_VALUE_CONSTANT = 1,
+       FV_VALUE_SEGMENT_INPUT = 2,  /* produced outside this segment */
+       FV_VALUE_SEGMENT_OUTPUT = 4, /* needed outside this segment */
 };
 
 typedef struct fv_value_info {
@@ -62,13 +62,19 @@ typedef struct fv_node_info {
   const char* name; /* for messages: where the node came from */
   const char* op;
   int32_t version;
-  int32_t inputs;  /* omitted optional inputs included */
+  int32_t inputs; /* omitted optional inputs included */
   int32_t outputs;
   int32_t posts; /* operators fused behind this one */
 } fv_node_info;
 
 typedef int32_t fv_attr_type;
-enum { FV_ATTR_INT = 1, FV_ATTR_FLOAT = 2, FV_ATTR_STRING = 3, FV_ATTR_INTS = 4, FV_ATTR_FLOATS = 5 };
+enum {
+  FV_ATTR_INT = 1,
+  FV_ATTR_FLOAT = 2,
+  FV_ATTR_STRING = 3,
+  FV_ATTR_INTS = 4,
+  FV_ATTR_FLOATS = 5
+};
 
 typedef struct fv_attr {
   fv_abi abi;
@@ -141,15 +147,16 @@ typedef struct fv_host {
 /* ---- What a plugin answers ------------------------------------------------------------ */
 
 enum { /* fv_device_info.flags */
-  FV_DEVICE_HOST_MEMORY = 1 /* reads and writes ordinary memory: the core plans all its buffers */
+       FV_DEVICE_HOST_MEMORY =
+           1 /* reads and writes ordinary memory: the core plans all its buffers */
 };
 
 typedef struct fv_device_info {
   fv_abi abi;
-  char name[64];   /* "cpu", "vulkan:0": what users pass as device= */
+  char name[64];    /* "cpu", "vulkan:0": what users pass as device= */
   char detail[128]; /* "AVX-512, 2 cores" */
   char reason[192]; /* why score is 0, or a remark */
-  int32_t score;   /* 0 = not usable here; device="auto" takes the highest. CPU reference: 100 */
+  int32_t score;    /* 0 = not usable here; device="auto" takes the highest. CPU reference: 100 */
   int32_t flags;
 } fv_device_info;
 
@@ -161,7 +168,7 @@ typedef struct fv_support {
    * node works in whatever layout its inputs share and produces the same. */
   fv_layout in_layout;
   fv_layout out_layout;
-  double cost_us;    /* estimate for one run, one thread; 0 = derive from the operator's cost */
+  double cost_us; /* estimate for one run, one thread; 0 = derive from the operator's cost */
   char reason[192];
 } fv_support;
 

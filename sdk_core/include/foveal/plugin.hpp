@@ -284,8 +284,7 @@ inline fv_status* compile(fv_backend* b, const fv_segment* segment, fv_program**
     const fv_node* handle = host->segment_node(segment, i);
     const Node node(host, handle);
     const KernelDef* k = of(b)->find(node.op());
-    if (!k)
-      return host->status_new(FV_UNSUPPORTED_OP, 0, node.op(), "no such kernel", nullptr);
+    if (!k) return host->status_new(FV_UNSUPPORTED_OP, 0, node.op(), "no such kernel", nullptr);
     MadeKernel made = k->make(context, node);
     if (!made.ok())
       return to_host(host, std::move(made.status()).within(node.name()).for_op(node.op()));
