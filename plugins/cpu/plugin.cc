@@ -5,7 +5,7 @@
 
 namespace foveal::cpu {
 
-#define FV_ISA_LIST(X)                                                                            \
+#define FV_ISA_LIST(X) \
   FV_ISA_SSE4(X) FV_ISA_AVX2(X) FV_ISA_AVX512(X) FV_ISA_NEON(X) FV_ISA_WASM(X) FV_ISA_BASE(X)
 
 // X(name, text for people, test on this machine), lowest first; only those that were compiled.
@@ -21,10 +21,10 @@ namespace foveal::cpu {
 #define FV_ISA_AVX2(X)
 #endif
 #ifdef FV_ISAS_avx512
-#define FV_ISA_AVX512(X)                                                                    \
-  X(avx512, "AVX-512",                                                                      \
-    __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&              \
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&         \
+#define FV_ISA_AVX512(X)                                                            \
+  X(avx512, "AVX-512",                                                              \
+    __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&      \
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") && \
         __builtin_cpu_supports("fma"))
 #else
 #define FV_ISA_AVX512(X)
@@ -45,8 +45,8 @@ namespace foveal::cpu {
 #define FV_ISA_BASE(X)
 #endif
 
-#define X(name, text, test) \
-  namespace name {          \
+#define X(name, text, test)         \
+  namespace name {                  \
   void kernels_of_##name(Kernels&); \
   }
 FV_ISA_LIST(X)

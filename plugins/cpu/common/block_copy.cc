@@ -53,8 +53,7 @@ void BlockCopy::copy(const Piece& p, const float* src, float* dst, bool first) {
 void BlockCopy::run(const Run& r, const float* const* sources, float* dst) const {
   const auto blocks = static_cast<int64_t>(blocks_.size());
   const int64_t items = images * blocks;
-  const int64_t tasks =
-      task_count(items, static_cast<double>(plane_) / kLanes, threads);
+  const int64_t tasks = task_count(items, static_cast<double>(plane_) / kLanes, threads);
   r.parallel_for(tasks, [&](int64_t task, int) {
     const Range range = slice_of(items, task, tasks);
     for (int64_t i = range.begin; i < range.end; ++i) {

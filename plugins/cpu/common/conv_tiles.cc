@@ -51,11 +51,11 @@ Status ConvTiles::prepare(const Context& c, const Node& node, const ConvShape& s
     if (!p.direct) {
       const int64_t rows = (p.band_rows - 1) * p.row_step + p.row_span;
       const int64_t blocks = s_.plain_input ? group_in_ : ceil_div(group_in_, kLanes);
-      const int64_t floats = blocks * rows * static_cast<int64_t>(p.columns.size()) * p.width *
-                             lanes;
+      const int64_t floats =
+          blocks * rows * static_cast<int64_t>(p.columns.size()) * p.width * lanes;
       scratch_floats_ = std::max(scratch_floats_, (floats + 63) / 64 * 64);
     }
-    if (scratch_floats_ > (int64_t{1} << 30))
+    if (scratch_floats_ > (int64_t{1} << 28))
       return unsupported("input rows are too long for this kernel");
     std::string key = format("%s %s g%d m%d %s", FV_ISA_NAME, kind, s_.group, merged_,
                              s_.plain_input ? "plain" : "blocked");
@@ -88,9 +88,8 @@ void ConvTiles::plan(Phase& p) const {
     p.min_dy = std::min(p.min_dy, t.dy), max_dy = std::max(max_dy, t.dy);
     p.min_dx = std::min(p.min_dx, t.dx), max_dx = std::max(max_dx, t.dx);
   }
-  p.direct = p.taps.empty() ||
-             (s_.step_x == 1 && p.min_dx >= 0 && max_dx + p.cols <= s_.in_w && p.min_dy >= 0 &&
-              (p.rows - 1) * s_.step_y + max_dy < s_.in_h);
+  p.direct = p.taps.empty() || (s_.step_x == 1 && p.min_dx >= 0 && max_dx + p.cols <= s_.in_w &&
+                                p.min_dy >= 0 && (p.rows - 1) * s_.step_y + max_dy < s_.in_h);
   p.row_span = max_dy - p.min_dy + 1;
   // Without vertical extent only the rows that are used need copying.
   p.row_step = p.row_span == 1 && !p.direct ? 1 : s_.step_y;
@@ -115,11 +114,13 @@ void ConvTiles::plan(Phase& p) const {
                       static_cast<double>(p.taps.size()) * (s_.in_c / s_.group) * merged_;
   const int64_t wanted =
       task_count(int64_t{1} << 40, macs / kLanes / static_cast<double>(int64_t{1} << 40), threads_);
-  auto pieces = [&] { return s_.batch * groups_ * ceil_div(p.rows, band) * p.splits; };
+  auto pieces = [&] {
+    return std::max<int64_t>(s_.batch, 1) * groups_ * ceil_div(p.rows, band) * p.splits;
+  };
+  if (pieces() < wanted) p.splits = std::min(pairs, ceil_div(wanted, pieces()));
   if (pieces() < wanted)
-    p.splits = std::min(pairs, ceil_div(wanted, pieces()));
-  if (pieces() < wanted)
-    band = std::max<int64_t>(1, p.rows / std::max<int64_t>(1, wanted / (pieces() / ceil_div(p.rows, band))));
+    band = std::max<int64_t>(
+        1, p.rows / std::max<int64_t>(1, wanted / (pieces() / ceil_div(p.rows, band))));
   p.band_rows = static_cast<int>(band);
   p.bands = ceil_div(p.rows, band);
 
@@ -133,10 +134,10 @@ void ConvTiles::plan(Phase& p) const {
       const auto column = std::find(p.columns.begin(), p.columns.end(), dx % s_.step_x);
       p.direct_taps.push_back(static_cast<int32_t>(
           (static_cast<int64_t>(ch) * s_.in_h * s_.in_w + t.dy * int64_t{s_.in_w} + t.dx) * lanes));
-      p.scratch_taps.push_back(static_cast<int32_t>(
-          (ch * scratch_rows * scratch_row + (t.dy - p.min_dy) * scratch_row +
-           (column - p.columns.begin()) * p.width + dx / s_.step_x) *
-          lanes));
+      p.scratch_taps.push_back(
+          static_cast<int32_t>((ch * scratch_rows * scratch_row + (t.dy - p.min_dy) * scratch_row +
+                                (column - p.columns.begin()) * p.width + dx / s_.step_x) *
+                               lanes));
     }
 }
 
@@ -144,8 +145,8 @@ int64_t ConvTiles::group_floats(const Phase& p) const {
   return ceil_div(group_out_, kLanes) * kLanes * group_in_ * static_cast<int64_t>(p.taps.size());
 }
 
-// [merged group][pair of output blocks][input channel block][tap][lane][2 * kLanes]; the last merged
-// group may hold fewer channels, an odd last block is kLanes wide.
+// [merged group][pair of output blocks][input channel block][tap][lane][2 * kLanes]; the last
+// merged group may hold fewer channels, an odd last block is kLanes wide.
 void ConvTiles::pack_group(const Phase& p, const float* src, int g, float* dst) const {
   const int real_in = s_.in_c / s_.group, real_out = s_.out_c / s_.group;
   const int channels = std::min(group_in_, s_.in_c - g * group_in_);
@@ -163,9 +164,10 @@ void ConvTiles::pack_group(const Phase& p, const float* src, int g, float* dst) 
           int i = 0;
           for (; i < width && first + i < outputs; ++i) {
             const int o = first + i;
-            dst[i] = o / real_out == c / real_in
-                         ? src[(g * merged_ + o / real_out) * w_.group + (o % real_out) * w_.out + in]
-                         : 0.f;
+            dst[i] =
+                o / real_out == c / real_in
+                    ? src[(g * merged_ + o / real_out) * w_.group + (o % real_out) * w_.out + in]
+                    : 0.f;
           }
           for (; i < width; ++i) dst[i] = 0.f;
         }
@@ -203,9 +205,8 @@ void ConvTiles::fill_scratch(const Phase& p, const float* x, int c0, int channel
   for (int64_t b = 0; b < blocks; ++b, x += plane) {
     float* out = dst + b * block_rows * static_cast<int64_t>(p.columns.size()) * row_floats;
     for (int i = 0; i < used; ++i) {
-      const int64_t iy = p.row_span == 1
-                             ? static_cast<int64_t>(row0 + i) * s_.step_y + p.min_dy
-                             : static_cast<int64_t>(row0) * s_.step_y + p.min_dy + i;
+      const int64_t iy = p.row_span == 1 ? static_cast<int64_t>(row0 + i) * s_.step_y + p.min_dy
+                                         : static_cast<int64_t>(row0) * s_.step_y + p.min_dy + i;
       for (const int column : p.columns) {
         // Pixel j comes from column j * step + first.
         const int first = column + p.min_dx, step = s_.step_x;
@@ -240,8 +241,8 @@ void ConvTiles::task(const Run& r, const Phase& p, int64_t index, int worker) co
 
   // Input as the tiles see it.
   const int64_t in_plane = static_cast<int64_t>(s_.in_h) * s_.in_w * lanes;
-  const float* x = x_.ptr<float>(r) +
-                   n * in_plane * (s_.plain_input ? s_.in_c : ceil_div(s_.in_c, kLanes));
+  const float* x =
+      x_.ptr<float>(r) + n * in_plane * (s_.plain_input ? s_.in_c : ceil_div(s_.in_c, kLanes));
   TileArgs t{};
   int64_t row_pitch;
   if (p.direct) {
@@ -301,8 +302,8 @@ void ConvTiles::task(const Run& r, const Phase& p, int64_t index, int worker) co
       for (int row = 0; row < tile_rows; ++row) {
         const float* x_row = x + b * t.block_pitch + row * row_pitch;
         const int64_t y_row =
-            y_pair + ((p.y0 + static_cast<int64_t>(row0 + row) * p.step_y) * s_.out_w + p.x0) *
-                         kLanes;
+            y_pair +
+            ((p.y0 + static_cast<int64_t>(row0 + row) * p.step_y) * s_.out_w + p.x0) * kLanes;
         for (int i = 0; i < tiles; ++i) {
           const int col = static_cast<int>(int64_t{cols} * i / tiles);
           const int pixels = static_cast<int>(int64_t{cols} * (i + 1) / tiles) - col;

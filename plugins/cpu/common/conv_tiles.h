@@ -47,6 +47,25 @@ struct ConvWeights {
   int64_t group = 0, out = 0, in = 0;  // between groups, and between channels within a group
 };
 
+// Why the engine declines these sizes, or NULL. Files may hold any numbers: within these limits
+// the engine's 32-bit arithmetic holds.
+template <class Op>
+const char* conv_refusal(const Node& node, const Op& op) {
+  constexpr int64_t kPixels = int64_t{1} << 26, kReach = int64_t{1} << 24;
+  const ImageDims x(node.input(0)), y(node.output(0));
+  const Value w = node.input(1);
+  if (!is_float(node.input(0))) return "float32 only";
+  if (x.c < 1 || y.c < 1) return "there are no channels";
+  if (std::max(x.pixels(), y.pixels()) > kPixels) return "image over 64 megapixels";
+  if (node.input(0).count() >= int64_t{1} << 30) return "input over 1 G elements";
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t extent = checked_mul(w.dim(2 + static_cast<int>(i)), op.dilation[i]);
+    if (extent < 0 || std::max({extent, op.stride[i], op.pad[i], op.pad[i + 2]}) > kReach)
+      return "stride, pad or kernel extent over 16 M";
+  }
+  return nullptr;
+}
+
 class ConvTiles {
  public:
   Status prepare(const Context& c, const Node& node, const ConvShape& shape,

@@ -16,8 +16,8 @@ struct Row {
   float* y;
   int in_h, in_w;
   int kh, kw, stride_x, dilation_y, dilation_x;
-  int iy;       // input row of the first kernel row; may lie outside
-  int ix;       // input column of the first kernel column for the first output
+  int iy;  // input row of the first kernel row; may lie outside
+  int ix;  // input column of the first kernel column for the first output
   float low, high;
 };
 using RowFn = void (*)(const Row&);
@@ -166,17 +166,16 @@ MadeKernel make_depthwise(const Context& c, const Node& node, const ops::Conv2d&
   k->threads = c.threads();
   k->kh = static_cast<int>(w.dim(2)), k->kw = static_cast<int>(w.dim(3));
   const int64_t area = w.dim(2) * w.dim(3), blocks = ceil_div(k->out.c, kLanes);
-  k->weights = static_cast<const float*>(
-      c.packed(w, FV_ISA_NAME " depthwise", static_cast<size_t>(blocks * area * kLanes) * 4,
-               [&](void* dst) {
-                 auto* d = static_cast<float*>(dst);
-                 for (int64_t b = 0; b < blocks; ++b)
-                   for (int64_t t = 0; t < area; ++t)
-                     for (int64_t j = 0; j < kLanes; ++j) {
-                       const int64_t ch = b * kLanes + j;
-                       *d++ = ch < k->out.c ? w.constant<float>()[ch * area + t] : 0.f;
-                     }
-               }));
+  k->weights = static_cast<const float*>(c.packed(
+      w, FV_ISA_NAME " depthwise", static_cast<size_t>(blocks * area * kLanes) * 4, [&](void* dst) {
+        auto* d = static_cast<float*>(dst);
+        for (int64_t b = 0; b < blocks; ++b)
+          for (int64_t t = 0; t < area; ++t)
+            for (int64_t j = 0; j < kLanes; ++j) {
+              const int64_t ch = b * kLanes + j;
+              *d++ = ch < k->out.c ? w.constant<float>()[ch * area + t] : 0.f;
+            }
+      }));
   k->bias = Floats64(static_cast<size_t>(blocks * kLanes));
   if (!k->weights || !k->bias.data()) return no_memory();
   if (const Value b = node.input(2))

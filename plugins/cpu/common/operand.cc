@@ -12,7 +12,9 @@ Dims physical_dims(const Dims& logical, fv_layout layout) {
   return d;
 }
 
-int64_t physical_count(const Value& v) { return element_count(physical_dims(v.dims(), v.layout())); }
+int64_t physical_count(const Value& v) {
+  return element_count(physical_dims(v.dims(), v.layout()));
+}
 
 namespace {
 
@@ -43,8 +45,9 @@ Result<Operand> Operand::make(const Value& v, const Value& out) {
   Dims dims(shape.size(), 1);
   for (int i = std::max(missing, 0); i < rank; ++i)
     dims[static_cast<size_t>(i)] = v.dim(i - missing);
-  if (missing < 0 || (blocked_out && !scalar && !v.is_constant() &&
-                      (missing > 0 || !same_layout(v.layout(), out.layout()))) ||
+  if (missing < 0 ||
+      (blocked_out && !scalar && !v.is_constant() &&
+       (missing > 0 || !same_layout(v.layout(), out.layout()))) ||
       (!blocked_out && !scalar && is_blocked(v.layout())))
     return Status(FV_INTERNAL, "operand is " + to_string(v.layout()) + to_string(v.dims()) +
                                    ", output is " + to_string(out.layout()) + to_string(shape));

@@ -23,9 +23,7 @@ class Operand {
   };
   // From element `offset` of the output on. `splat` is scratch of kLanes floats.
   Piece piece(const float* base, int64_t offset, float* splat) const;
-  const float* base(const Run& r) const {
-    return owned_ ? owned_->data() : input_.ptr<float>(r);
-  }
+  const float* base(const Run& r) const { return owned_ ? owned_->data() : input_.ptr<float>(r); }
   // Element for element like the output: no broadcasting.
   bool same() const { return kind_ == kRow && period_ == total_; }
   bool runtime() const { return !owned_ && !input_.constant; }

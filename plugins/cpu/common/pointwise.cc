@@ -20,22 +20,22 @@ FV_INLINE void unary_loop(float* y, const float* x, int64_t n, F f) {
   }
 }
 
-#define FV_ROW(name, doc, expression)                                                 \
-  void unary_##name(float* y, const float* x, int64_t n, const float*) {              \
+#define FV_ROW(name, doc, expression)                                                    \
+  void unary_##name(float* y, const float* x, int64_t n, const float*) {                 \
     unary_loop(y, x, n, [](vf a) __attribute__((always_inline)) { return expression; }); \
   }
 FV_UNARY_OPS(FV_ROW)
 #undef FV_ROW
-#define FV_ROW(name, doc, p_, d_, pdoc_, expression)                                  \
-  void unary_##name(float* y, const float* x, int64_t n, const float* params) {       \
-    const float p_ = params[0];                                                       \
+#define FV_ROW(name, doc, p_, d_, pdoc_, expression)                                      \
+  void unary_##name(float* y, const float* x, int64_t n, const float* params) {           \
+    const float p_ = params[0];                                                           \
     unary_loop(y, x, n, [=](vf a) __attribute__((always_inline)) { return expression; }); \
   }
 FV_UNARY1_OPS(FV_ROW)
 #undef FV_ROW
-#define FV_ROW(name, doc, p_, d_, pdoc_, q_, e_, qdoc_, expression)                   \
-  void unary_##name(float* y, const float* x, int64_t n, const float* params) {       \
-    const float p_ = params[0], q_ = params[1];                                       \
+#define FV_ROW(name, doc, p_, d_, pdoc_, q_, e_, qdoc_, expression)                       \
+  void unary_##name(float* y, const float* x, int64_t n, const float* params) {           \
+    const float p_ = params[0], q_ = params[1];                                           \
     unary_loop(y, x, n, [=](vf a) __attribute__((always_inline)) { return expression; }); \
   }
 FV_UNARY2_OPS(FV_ROW)
@@ -71,12 +71,12 @@ BinaryFn pick(bool a_pattern, bool b_pattern, F) {
   };
 }
 
-#define FV_ROW(name, doc, expression)                                         \
-  struct Binary_##name {                                                      \
-    FV_INLINE vf operator()(vf a, vf b) const { return expression; }          \
+#define FV_ROW(name, doc, expression)                                \
+  struct Binary_##name {                                             \
+    FV_INLINE vf operator()(vf a, vf b) const { return expression; } \
   };
 FV_BINARY_OPS(FV_ROW)
-FV_ROW(prelu, "", v_select(a < 0.0f, a * b, a))
+FV_ROW(prelu, "", v_select(a < 0.0f, a* b, a))
 #undef FV_ROW
 
 }  // namespace
@@ -88,18 +88,18 @@ Unary find_unary(const Node& node) {
   if (op == #name) u.fn = unary_##name;
   FV_UNARY_OPS(FV_ROW)
 #undef FV_ROW
-#define FV_ROW(name, doc, p_, ...)                              \
-  if (op == #name) {                                            \
-    u.fn = unary_##name;                                        \
-    u.p[0] = static_cast<float>(node.attrs<ops::name>().p_);    \
+#define FV_ROW(name, doc, p_, ...)                           \
+  if (op == #name) {                                         \
+    u.fn = unary_##name;                                     \
+    u.p[0] = static_cast<float>(node.attrs<ops::name>().p_); \
   }
   FV_UNARY1_OPS(FV_ROW)
 #undef FV_ROW
-#define FV_ROW(name, doc, p_, d_, pdoc_, q_, ...)               \
-  if (op == #name) {                                            \
-    u.fn = unary_##name;                                        \
-    u.p[0] = static_cast<float>(node.attrs<ops::name>().p_);    \
-    u.p[1] = static_cast<float>(node.attrs<ops::name>().q_);    \
+#define FV_ROW(name, doc, p_, d_, pdoc_, q_, ...)            \
+  if (op == #name) {                                         \
+    u.fn = unary_##name;                                     \
+    u.p[0] = static_cast<float>(node.attrs<ops::name>().p_); \
+    u.p[1] = static_cast<float>(node.attrs<ops::name>().q_); \
   }
   FV_UNARY2_OPS(FV_ROW)
 #undef FV_ROW

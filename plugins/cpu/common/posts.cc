@@ -80,8 +80,7 @@ void Posts::zero_padding(float* y, int64_t n, int64_t offset) const {
     const int64_t plane = (offset + i) / plane_;
     const int64_t m = std::min(n - i, (plane + 1) * plane_ - offset - i);
     if (plane % blocks_ == blocks_ - 1)
-      for (int64_t k = i; k < i + m; k += kLanes)
-        store(y + k, from_bits(bits(load(y + k)) & keep));
+      for (int64_t k = i; k < i + m; k += kLanes) store(y + k, from_bits(bits(load(y + k)) & keep));
     i += m;
   }
 }

@@ -41,8 +41,8 @@ class Posts {
   void apply_steps(const Run& r, float* y, int64_t n, int64_t offset) const;
 
   std::vector<Step> steps_;
-  int pad_from_ = 0;        // first padding lane of the last channel block; 0: none
-  int64_t plane_ = 0;       // elements of one channel block
+  int pad_from_ = 0;   // first padding lane of the last channel block; 0: none
+  int64_t plane_ = 0;  // elements of one channel block
   int64_t blocks_ = 0;
 };
 

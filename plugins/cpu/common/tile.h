@@ -1,6 +1,7 @@
 // The register tile under convolution and matrix product:
 //
-//   y[p][o] (+)= sum over blocks b, taps t, lanes j of  x[b*pitch + tap[t] + p*PS + j*JS] * w[..][o]
+//   y[p][o] (+)= sum over blocks b, taps t, lanes j of  x[b*pitch + tap[t] + p*PS + j*JS] *
+//   w[..][o]
 //
 // P pixels times OB vectors of output channels stay in registers; each step loads OB weight
 // vectors, broadcasts P scalars and issues P*OB multiply-adds. Weights are packed in the order the
@@ -30,8 +31,8 @@ struct TileArgs {
   const float* w;
   int64_t w_pair;  // OB = 4: floats from the first pair's stream to the second's
   float* y;
-  int64_t y_block;  // floats between output channel blocks
-  int64_t y_pixel;  // floats between pixels
+  int64_t y_block;        // floats between output channel blocks
+  int64_t y_pixel;        // floats between pixels
   const float* bias;      // OB vectors: the sum starts here; NULL: it starts from y
   const float* residual;  // added at the end, addressed as y; may be NULL
   float low, high;        // clamp at the end; -inf, inf: none
@@ -55,8 +56,7 @@ template <int P, int OB, int PS, int JS>
 FV_INLINE void tile_step(vf (&acc)[P][OB], const float* x, const float* w, int64_t w_pair) {
   vf b[OB];
 #pragma GCC unroll 4
-  for (int o = 0; o < OB; ++o)
-    b[o] = load((o >= 2 ? w + w_pair : w) + (o & 1) * kLanes);
+  for (int o = 0; o < OB; ++o) b[o] = load((o >= 2 ? w + w_pair : w) + (o & 1) * kLanes);
 #pragma GCC unroll 32
   for (int p = 0; p < P; ++p) {
     vf a = splat(x[p * PS]);
@@ -109,8 +109,7 @@ void tile(const TileArgs& t) {
 #pragma GCC unroll 32
       for (int p = 0; p < P; ++p)
 #pragma GCC unroll 4
-        for (int o = 0; o < OB; ++o)
-          acc[p][o] += load(t.residual + o * t.y_block + p * t.y_pixel);
+        for (int o = 0; o < OB; ++o) acc[p][o] += load(t.residual + o * t.y_block + p * t.y_pixel);
     }
     const vf low = splat(t.low), high = splat(t.high);
 #pragma GCC unroll 32

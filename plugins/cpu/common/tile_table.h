@@ -20,7 +20,7 @@ inline constexpr int max_pixels(int vectors) {
 
 template <int OB, int PS, int JS, int... P>
 inline TileFn tile_for_(int pixels, std::integer_sequence<int, P...>) {
-  static constexpr TileFn table[] = {tile<P + 1, OB, PS, JS < 0 ? P + 1 : JS>...};
+  static constexpr TileFn table[] = {tile < P + 1, OB, PS, JS < 0 ? P + 1 : JS > ...};
   return table[pixels - 1];
 }
 // JS < 0: lanes lie P floats apart (operands packed pixel-innermost).

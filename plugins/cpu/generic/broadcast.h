@@ -66,16 +66,26 @@ class Broadcast {
 template <class F>
 bool with_number_type(fv_dtype t, F&& f) {
   switch (t) {
-    case FV_FLOAT64: return f(double{}), true;
-    case FV_INT8: return f(int8_t{}), true;
-    case FV_UINT8: return f(uint8_t{}), true;
-    case FV_INT16: return f(int16_t{}), true;
-    case FV_UINT16: return f(uint16_t{}), true;
-    case FV_INT32: return f(int32_t{}), true;
-    case FV_UINT32: return f(uint32_t{}), true;
-    case FV_INT64: return f(int64_t{}), true;
-    case FV_UINT64: return f(uint64_t{}), true;
-    default: return false;
+    case FV_FLOAT64:
+      return f(double{}), true;
+    case FV_INT8:
+      return f(int8_t{}), true;
+    case FV_UINT8:
+      return f(uint8_t{}), true;
+    case FV_INT16:
+      return f(int16_t{}), true;
+    case FV_UINT16:
+      return f(uint16_t{}), true;
+    case FV_INT32:
+      return f(int32_t{}), true;
+    case FV_UINT32:
+      return f(uint32_t{}), true;
+    case FV_INT64:
+      return f(int64_t{}), true;
+    case FV_UINT64:
+      return f(uint64_t{}), true;
+    default:
+      return false;
   }
 }
 

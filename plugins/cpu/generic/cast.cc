@@ -74,7 +74,8 @@ To convert(From from) {
   } else if constexpr (std::is_floating_point_v<V> && std::is_integral_v<To>) {
     // Beyond 64 bits a cast would be undefined: the nearest limit; NaN as processors do.
     if (std::is_same_v<To, uint64_t> && v >= V(9223372036854775808.0))
-      return static_cast<To>(v < V(18446744073709551616.0) ? static_cast<uint64_t>(v) : ~uint64_t{0});
+      return static_cast<To>(v < V(18446744073709551616.0) ? static_cast<uint64_t>(v)
+                                                           : ~uint64_t{0});
     const bool fits = v >= V(-9223372036854775808.0) && v < V(9223372036854775808.0);
     return static_cast<To>(fits ? static_cast<int64_t>(v) : v > V(0) ? INT64_MAX : INT64_MIN);
   } else {
@@ -93,20 +94,34 @@ void loop(void* y, const void* x, int64_t n) {
 template <class F>
 Loop with_type(fv_dtype t, F&& f) {
   switch (t) {
-    case FV_FLOAT32: return f(float{});
-    case FV_FLOAT16: return f(Half{});
-    case FV_BFLOAT16: return f(Brain{});
-    case FV_FLOAT64: return f(double{});
-    case FV_INT8: return f(int8_t{});
-    case FV_UINT8: return f(uint8_t{});
-    case FV_INT16: return f(int16_t{});
-    case FV_UINT16: return f(uint16_t{});
-    case FV_INT32: return f(int32_t{});
-    case FV_UINT32: return f(uint32_t{});
-    case FV_INT64: return f(int64_t{});
-    case FV_UINT64: return f(uint64_t{});
-    case FV_BOOL: return f(Bool{});
-    default: return nullptr;
+    case FV_FLOAT32:
+      return f(float{});
+    case FV_FLOAT16:
+      return f(Half{});
+    case FV_BFLOAT16:
+      return f(Brain{});
+    case FV_FLOAT64:
+      return f(double{});
+    case FV_INT8:
+      return f(int8_t{});
+    case FV_UINT8:
+      return f(uint8_t{});
+    case FV_INT16:
+      return f(int16_t{});
+    case FV_UINT16:
+      return f(uint16_t{});
+    case FV_INT32:
+      return f(int32_t{});
+    case FV_UINT32:
+      return f(uint32_t{});
+    case FV_INT64:
+      return f(int64_t{});
+    case FV_UINT64:
+      return f(uint64_t{});
+    case FV_BOOL:
+      return f(Bool{});
+    default:
+      return nullptr;
   }
 }
 Loop find(fv_dtype from, fv_dtype to) {

@@ -14,8 +14,9 @@ using Loop = void (*)(void* y, const void* a, int64_t sa, const void* b, int64_t
 
 // Integers wrap; dividing by zero gives 0 rather than a trap.
 template <class T>
-using Wide = std::conditional_t<std::is_floating_point_v<T>, T, std::make_unsigned_t<std::conditional_t<
-    std::is_floating_point_v<T>, int, T>>>;
+using Wide = std::conditional_t<
+    std::is_floating_point_v<T>, T,
+    std::make_unsigned_t<std::conditional_t<std::is_floating_point_v<T>, int, T>>>;
 template <class T>
 T v_max_nan(T a, T b) {
   return a != a || a > b ? a : b;
@@ -53,7 +54,8 @@ T power(T a, T b) {
   } else {
     if (std::is_signed_v<T> && b < 0) return a == 1 ? 1 : a == T(-1) ? (b % 2 ? a : T(1)) : 0;
     Wide<T> r = 1, base = static_cast<Wide<T>>(a);
-    for (auto e = static_cast<Wide<T>>(b); e; e >>= 1, base = static_cast<Wide<T>>(uint64_t{base} * base))
+    for (auto e = static_cast<Wide<T>>(b); e;
+         e >>= 1, base = static_cast<Wide<T>>(uint64_t{base} * base))
       if (e & 1) r = static_cast<Wide<T>>(uint64_t{r} * base);
     return static_cast<T>(r);
   }
@@ -97,7 +99,8 @@ Loop arithmetic(const std::string& op) {
 template <class T>
 Loop compare(const std::string& op) {
 #define FV_ROW(name, doc, expression) \
-  if (op == #name) return loop<T, uint8_t, [](T a, T b) { return static_cast<uint8_t>(expression); }>;
+  if (op == #name)                    \
+    return loop<T, uint8_t, [](T a, T b) { return static_cast<uint8_t>(expression); }>;
   FV_COMPARE_OPS(FV_ROW)
 #undef FV_ROW
   return nullptr;
@@ -105,7 +108,8 @@ Loop compare(const std::string& op) {
 Loop logical(const std::string& op) {
 #define FV_ROW(id, name, doc, expression) \
   if (op == name)                         \
-    return loop<uint8_t, uint8_t, [](uint8_t a, uint8_t b) { return static_cast<uint8_t>(expression); }>;
+    return loop<uint8_t, uint8_t,         \
+                [](uint8_t a, uint8_t b) { return static_cast<uint8_t>(expression); }>;
   FV_LOGICAL_OPS(FV_ROW)
 #undef FV_ROW
   return nullptr;
@@ -151,8 +155,7 @@ struct Elementwise : Kernel {
 };
 
 void supports(const Node& node, Support& s) {
-  if (!find(node))
-    return s.no(format("no kernel for %s", dtype_name(node.input(0).dtype())));
+  if (!find(node)) return s.no(format("no kernel for %s", dtype_name(node.input(0).dtype())));
   s.yes();
 }
 
@@ -202,15 +205,18 @@ struct Where : Kernel {
     });
   }
   Status run(const Run& r) override {
-    size == 1 ? walk<uint8_t>(r) : size == 2 ? walk<uint16_t>(r) : size == 4 ? walk<uint32_t>(r)
-                                                                             : walk<uint64_t>(r);
+    size == 1   ? walk<uint8_t>(r)
+    : size == 2 ? walk<uint16_t>(r)
+    : size == 4 ? walk<uint32_t>(r)
+                : walk<uint64_t>(r);
     return ok();
   }
 };
 MadeKernel make_where(const Context&, const Node& node) {
   auto k = std::make_unique<Where>();
   const Value y = node.output(0);
-  k->shape = Broadcast(y.dims(), {node.input(0).dims(), node.input(1).dims(), node.input(2).dims()});
+  k->shape =
+      Broadcast(y.dims(), {node.input(0).dims(), node.input(1).dims(), node.input(2).dims()});
   k->condition = Input(node.input(0));
   k->a = Input(node.input(1)), k->b = Input(node.input(2));
   k->y = y.slot();

@@ -47,16 +47,28 @@ struct IntegerReduce : Kernel {
       T& acc = dst[at];
       const A a = static_cast<A>(acc), b = static_cast<A>(v);
       switch (fold) {
-        case Fold::kMax: acc = std::max(acc, v); break;
-        case Fold::kMin: acc = std::min(acc, v); break;
-        case Fold::kProd: acc = static_cast<T>(a * b); break;
-        case Fold::kL1: acc = static_cast<T>(v < T(0) ? a - b : a + b); break;
-        case Fold::kSumSquare: acc = static_cast<T>(a + b * b); break;
-        default: acc = static_cast<T>(a + b);
+        case Fold::kMax:
+          acc = std::max(acc, v);
+          break;
+        case Fold::kMin:
+          acc = std::min(acc, v);
+          break;
+        case Fold::kProd:
+          acc = static_cast<T>(a * b);
+          break;
+        case Fold::kL1:
+          acc = static_cast<T>(v < T(0) ? a - b : a + b);
+          break;
+        case Fold::kSumSquare:
+          acc = static_cast<T>(a + b * b);
+          break;
+        default:
+          acc = static_cast<T>(a + b);
       }
     }
     if (fold == Fold::kMean && reduced > 0)
-      for (int64_t i = 0; i < results; ++i) dst[i] = static_cast<T>(dst[i] / static_cast<T>(reduced));
+      for (int64_t i = 0; i < results; ++i)
+        dst[i] = static_cast<T>(dst[i] / static_cast<T>(reduced));
   }
   Status run(const Run& r) override {
     with_number_type(dtype, [&](auto zero) { walk<decltype(zero)>(r); });
@@ -122,8 +134,7 @@ MadeKernel make_arg(const Context&, const Node& node) {
 }  // namespace
 
 bool integer_reduce_supported(const Node& node) {
-  return fold_of(node.op()) != Fold::kNone &&
-         with_number_type(node.input(0).dtype(), [](auto) {});
+  return fold_of(node.op()) != Fold::kNone && with_number_type(node.input(0).dtype(), [](auto) {});
 }
 
 MadeKernel make_integer_reduce(const Context&, const Node& node) {

@@ -21,7 +21,8 @@ template <class T>
 void copy_rows(T* dst, const T* src, const Copy& c, int64_t rows) {
   if (c.dst_col == 1 && c.src_col == 1) {
     for (int64_t i = 0; i < rows; ++i)
-      std::memcpy(dst + i * c.dst_row, src + i * c.src_row, static_cast<size_t>(c.cols) * sizeof(T));
+      std::memcpy(dst + i * c.dst_row, src + i * c.src_row,
+                  static_cast<size_t>(c.cols) * sizeof(T));
   } else if (c.dst_col == 1 && c.src_row == 1) {
     // A transpose: squares, so that lines of both sides stay in cache.
     constexpr int64_t kSquare = 64 / sizeof(T) < 8 ? 8 : 64 / sizeof(T);
@@ -32,8 +33,7 @@ void copy_rows(T* dst, const T* src, const Copy& c, int64_t rows) {
           for (int64_t j = j0; j < j1; ++j) dst[i * c.dst_row + j] = src[i + j * c.src_col];
       }
   } else if (c.dst_col == 1 && c.src_col == 0) {
-    for (int64_t i = 0; i < rows; ++i)
-      std::fill_n(dst + i * c.dst_row, c.cols, src[i * c.src_row]);
+    for (int64_t i = 0; i < rows; ++i) std::fill_n(dst + i * c.dst_row, c.cols, src[i * c.src_row]);
   } else {
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < c.cols; ++j)
@@ -58,8 +58,7 @@ struct RasterKernel : Kernel {
       // Pieces of at most 64 rows of one outer index.
       const int64_t piece = std::min<int64_t>(c.rows, 64), pieces = ceil_div(c.rows, piece);
       const int64_t items = c.outer * pieces;
-      const int64_t tasks =
-          task_count(items, static_cast<double>(piece * c.cols) / 8 + 2, threads);
+      const int64_t tasks = task_count(items, static_cast<double>(piece * c.cols) / 8 + 2, threads);
       r.parallel_for(tasks, [&](int64_t task, int) {
         const Range range = slice_of(items, task, tasks);
         for (int64_t i = range.begin; i < range.end; ++i) {
@@ -75,7 +74,7 @@ struct RasterKernel : Kernel {
     }
   }
   Status run(const Run& r) override {
-    element == 1 ? walk<uint8_t>(r)
+    element == 1   ? walk<uint8_t>(r)
     : element == 2 ? walk<uint16_t>(r)
     : element == 4 ? walk<uint32_t>(r)
                    : walk<uint64_t>(r);
@@ -94,20 +93,43 @@ bool fill_bits(fv_dtype t, double v, uint64_t& bits) {
   bits = 0;
   if (v == 0 && !std::signbit(v)) return true;
   // Casts from double are defined only inside the target's range.
-  auto integer = [&](double lo, double hi) { return static_cast<int64_t>(std::min(std::max(v, lo), hi)); };
+  auto integer = [&](double lo, double hi) {
+    return static_cast<int64_t>(std::min(std::max(v, lo), hi));
+  };
   switch (t) {
-    case FV_FLOAT32: bits = bits_of(static_cast<float>(v)); return true;
-    case FV_FLOAT64: bits = bits_of(v); return true;
-    case FV_INT8: bits = bits_of(static_cast<int8_t>(integer(-128, 127))); return true;
-    case FV_UINT8: bits = bits_of(static_cast<uint8_t>(integer(0, 255))); return true;
-    case FV_INT16: bits = bits_of(static_cast<int16_t>(integer(-32768, 32767))); return true;
-    case FV_UINT16: bits = bits_of(static_cast<uint16_t>(integer(0, 65535))); return true;
-    case FV_INT32: bits = bits_of(static_cast<int32_t>(integer(-2147483648.0, 2147483647.0))); return true;
-    case FV_UINT32: bits = bits_of(static_cast<uint32_t>(integer(0, 4294967295.0))); return true;
+    case FV_FLOAT32:
+      bits = bits_of(static_cast<float>(v));
+      return true;
+    case FV_FLOAT64:
+      bits = bits_of(v);
+      return true;
+    case FV_INT8:
+      bits = bits_of(static_cast<int8_t>(integer(-128, 127)));
+      return true;
+    case FV_UINT8:
+      bits = bits_of(static_cast<uint8_t>(integer(0, 255)));
+      return true;
+    case FV_INT16:
+      bits = bits_of(static_cast<int16_t>(integer(-32768, 32767)));
+      return true;
+    case FV_UINT16:
+      bits = bits_of(static_cast<uint16_t>(integer(0, 65535)));
+      return true;
+    case FV_INT32:
+      bits = bits_of(static_cast<int32_t>(integer(-2147483648.0, 2147483647.0)));
+      return true;
+    case FV_UINT32:
+      bits = bits_of(static_cast<uint32_t>(integer(0, 4294967295.0)));
+      return true;
     case FV_INT64:
-    case FV_UINT64: bits = bits_of(integer(-9.2e18, 9.2e18)); return true;
-    case FV_BOOL: bits = v != 0; return true;
-    default: return false;
+    case FV_UINT64:
+      bits = bits_of(integer(-9.2e18, 9.2e18));
+      return true;
+    case FV_BOOL:
+      bits = v != 0;
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -134,7 +156,18 @@ MadeKernel make(const Context& c, const Node& node) {
     if (region.count() == 0) continue;
     ops::normalise(region);
     Copy copy{Input(node.input(static_cast<int>(region.input))),
-              region.src_offset, region.dst_offset, {}, {}, {}, 1, 1, 0, 0, 0, 0, 1};
+              region.src_offset,
+              region.dst_offset,
+              {},
+              {},
+              {},
+              1,
+              1,
+              0,
+              0,
+              0,
+              0,
+              1};
     // Innermost: the last dimension; next to it the one along which the source is dense, if any,
     // so that transposes are seen as such.
     const size_t rank = region.size.size();

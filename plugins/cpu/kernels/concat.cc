@@ -27,13 +27,13 @@ struct Join : Kernel {
     if (channels) {
       const float* sources[64];
       for (size_t i = 0; i < in.size(); ++i) sources[i] = in[i].ptr<float>(r);
-      for (size_t i = 0; i < copies.size(); ++i)
-        copies[i].run(r, sources, r.ptr<float>(out[i]));
+      for (size_t i = 0; i < copies.size(); ++i) copies[i].run(r, sources, r.ptr<float>(out[i]));
       return ok();
     }
     const int64_t items = outer * static_cast<int64_t>(parts.size());
-    const int64_t tasks = task_count(items, static_cast<double>(whole) /
-                                     static_cast<double>(parts.size()) / kLanes + 1, threads);
+    const int64_t tasks = task_count(
+        items, static_cast<double>(whole) / static_cast<double>(parts.size()) / kLanes + 1,
+        threads);
     r.parallel_for(tasks, [&](int64_t task, int) {
       const Range range = slice_of(items, task, tasks);
       for (int64_t i = range.begin; i < range.end; ++i) {
@@ -51,7 +51,8 @@ struct Join : Kernel {
 
 void supports(const Node& node, Support& s) {
   const Value x = node.input(0);
-  if (!is_float(x) || x.rank() != 4) return s.no("only float32 images; others are lowered to raster");
+  if (!is_float(x) || x.rank() != 4)
+    return s.no("only float32 images; others are lowered to raster");
   if (std::max(node.inputs(), node.outputs()) > 64) return s.no("more than 64 parts");
   for (int i = 0; i < node.inputs(); ++i)
     if (node.input(i).is_constant()) return s.no("constant parts are lowered to raster");
@@ -70,9 +71,9 @@ MadeKernel make(const Context& c, const Node& node) {
   for (int i = 0; i < count; ++i)
     if (!same_layout(part(i).layout(), joined.layout()))
       return Status(FV_INTERNAL, "parts have different layouts");
-  FV_ASSIGN(const int axis, resolve_axis(k->split ? node.attrs<ops::Split>().axis
-                                                  : node.attrs<ops::Concat>().axis,
-                                         joined.rank()));
+  FV_ASSIGN(const int axis,
+            resolve_axis(k->split ? node.attrs<ops::Split>().axis : node.attrs<ops::Concat>().axis,
+                         joined.rank()));
   const bool blocked_tensors = is_blocked(joined.layout());
   if (blocked_tensors && axis == 1) {
     k->channels = true;

@@ -18,7 +18,8 @@ struct TiledConv : Kernel {
 
 bool is_depthwise(const Node& node, int64_t group) {
   return group > 1 && node.input(1).is_constant() &&
-         (!node.input(2) || node.input(2).is_constant()) && node.input(0).dim(1) == group && node.output(0).dim(1) == group;
+         (!node.input(2) || node.input(2).is_constant()) && node.input(0).dim(1) == group &&
+         node.output(0).dim(1) == group;
 }
 // Few channels: a block would hold mostly padding, and images arrive plain anyway. A computed
 // weight must arrive plain, and the layout of inputs is one.
@@ -28,9 +29,7 @@ bool reads_plain(const Node& node, int64_t group) {
 
 void supports(const Node& node, Support& s) {
   const auto op = node.attrs<ops::Conv2d>();
-  if (!is_float(node.input(0))) return s.no("float32 only");
-  const ImageDims x(node.input(0)), y(node.output(0));
-  if (std::max(x.pixels(), y.pixels()) > int64_t{1} << 26) return s.no("image over 64 megapixels");
+  if (const char* why = conv_refusal(node, op)) return s.no(why);
   s.yes(reads_plain(node, op.group) ? kPlain : blocked(kLanes), blocked(kLanes));
 }
 
@@ -42,8 +41,7 @@ MadeKernel make(const Context& c, const Node& node) {
   ConvShape s;
   s.batch = x.n;
   s.in_c = static_cast<int>(x.c), s.in_h = static_cast<int>(x.h), s.in_w = static_cast<int>(x.w);
-  s.out_c = static_cast<int>(y.c), s.out_h = static_cast<int>(y.h),
-  s.out_w = static_cast<int>(y.w);
+  s.out_c = static_cast<int>(y.c), s.out_h = static_cast<int>(y.h), s.out_w = static_cast<int>(y.w);
   s.group = static_cast<int>(op.group);
   s.step_y = static_cast<int>(op.stride[0]), s.step_x = static_cast<int>(op.stride[1]);
   s.plain_input = !is_blocked(node.input(0).layout());

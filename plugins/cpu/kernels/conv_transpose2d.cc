@@ -17,9 +17,9 @@ struct TransposedConv : Kernel {
 };
 
 void supports(const Node& node, Support& s) {
-  if (!is_float(node.input(0))) return s.no("float32 only");
-  const ImageDims x(node.input(0)), y(node.output(0));
-  if (std::max(x.pixels(), y.pixels()) > int64_t{1} << 26) return s.no("image over 64 megapixels");
+  const auto op = node.attrs<ops::ConvTranspose2d>();
+  if (const char* why = conv_refusal(node, op)) return s.no(why);
+  if (op.stride[0] * op.stride[1] > 4096) return s.no("more than 4096 phases");
   // A computed weight must arrive plain, and the layout of inputs is one.
   s.yes(node.input(1).is_constant() ? blocked(kLanes) : kPlain, blocked(kLanes));
 }
@@ -31,8 +31,7 @@ MadeKernel make(const Context& c, const Node& node) {
   ConvShape s;
   s.batch = x.n;
   s.in_c = static_cast<int>(x.c), s.in_h = static_cast<int>(x.h), s.in_w = static_cast<int>(x.w);
-  s.out_c = static_cast<int>(y.c), s.out_h = static_cast<int>(y.h),
-  s.out_w = static_cast<int>(y.w);
+  s.out_c = static_cast<int>(y.c), s.out_h = static_cast<int>(y.h), s.out_w = static_cast<int>(y.w);
   s.group = static_cast<int>(op.group);
   s.plain_input = !is_blocked(node.input(0).layout());
   const int64_t kh = w.dim(2), kw = w.dim(3), sy = op.stride[0], sx = op.stride[1];

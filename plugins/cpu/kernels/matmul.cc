@@ -62,6 +62,7 @@ struct Matmul : Kernel {
   }
 
   Status run(const Run& r) override {
+    if (m == 0 || n == 0) return ok();
     const float *pa = a.ptr<float>(r), *pb = b.ptr<float>(r);
     float* scratch_a = reinterpret_cast<float*>(r.workspace);
     float* scratch_b = scratch_a + a_floats();
@@ -94,11 +95,13 @@ struct Matmul : Kernel {
   }
 
   void product(const Run& r, const float* left, const float* right, int64_t at) const {
-    const int64_t band = std::max<int64_t>(1, kBandBytes / std::max<int64_t>(1, k * kMaxPixels2 * 4));
+    const int64_t band =
+        std::max<int64_t>(1, kBandBytes / std::max<int64_t>(1, k * kMaxPixels2 * 4));
     const int64_t bands = ceil_div(tiles(), band);
     // Panels go in pairs to the 4-vector tile when there are few rows.
     const int64_t units = ceil_div(panels(), 2);
-    const int64_t wanted = task_count(units * bands, static_cast<double>(m * k * 4) / static_cast<double>(bands), threads);
+    const int64_t wanted = task_count(
+        units * bands, static_cast<double>(m * k * 4) / static_cast<double>(bands), threads);
     const int64_t splits = std::min(units, ceil_div(wanted, bands));
     r.parallel_for(bands * splits, [&](int64_t task, int) {
       const Range t = slice_of(tiles(), task / splits, bands);
@@ -118,8 +121,8 @@ struct Matmul : Kernel {
     const int64_t row = tile_begin(i), rows = tile_begin(i + 1) - row;
     const int64_t cols = std::min(width, n - col);
     float* y0 = r.ptr<float>(y) + at + row * n + col;
-    const float* residual = tail.has_residual ? tail.residual.ptr<float>(r) + at + row * n + col
-                                              : nullptr;
+    const float* residual =
+        tail.has_residual ? tail.residual.ptr<float>(r) + at + row * n + col : nullptr;
     // Partial panels go through scratch: whole vectors would run into the next row.
     alignas(64) float partial[kMaxPixels2 * kPanel], partial_residual[kMaxPixels2 * kPanel];
     const bool whole = cols == width;

@@ -84,6 +84,12 @@ struct Pool : Kernel {
 
 void supports(const Node& node, Support& s) {
   if (!is_float(node.input(0))) return s.no("float32 only");
+  const auto op = node.attrs<ops::Pool2d>();
+  const Value y = node.output(0);
+  for (int i = 0; i < 2; ++i) {
+    const int64_t taps = checked_mul(y.dim(2 + i), op.kernel[static_cast<size_t>(i)]);
+    if (taps < 0 || taps > int64_t{1} << 26) return s.no("window too large");
+  }
   s.yes(blocked(kLanes), blocked(kLanes));
 }
 

@@ -81,7 +81,8 @@ FV_INLINE vf load_columns(const float* p, int columns) {
 template <class Row>
 FV_INLINE vf fold_columns(const Plan& p, const float* x, int columns, vf shift) {
   vf acc = Row::start();
-  each(p.reduced, x, [&](const float* q) { acc = Row::step(acc, load_columns(q, columns) - shift); });
+  each(p.reduced, x,
+       [&](const float* q) { acc = Row::step(acc, load_columns(q, columns) - shift); });
   return acc;
 }
 template <class Row, class Lanes, bool compensate>
@@ -241,7 +242,8 @@ MadeKernel make(const Context& c, const Node& node) {
   for (const Joined& j : joined) (j.reduced ? p.reduced : p.kept).push_back({j.size, j.stride});
   if (is_blocked(x.layout()) && !is_blocked(y.layout()) && x.dim(1) % kLanes) {
     if (y.rank() != 2)
-      return Status(FV_INTERNAL, "blocked input with plain output of rank " + std::to_string(y.rank()));
+      return Status(FV_INTERNAL,
+                    "blocked input with plain output of rank " + std::to_string(y.rank()));
     k->drop_channels = x.dim(1);
   }
   return made(std::move(k));

@@ -72,9 +72,7 @@ struct RelayoutKernel : Kernel {
   }
 };
 
-bool ours(fv_layout l) {
-  return l.id == FV_LAYOUT_PLAIN || (is_blocked(l) && l.block == kLanes);
-}
+bool ours(fv_layout l) { return l.id == FV_LAYOUT_PLAIN || (is_blocked(l) && l.block == kLanes); }
 
 void supports(const Node& node, Support& s) {
   const fv_layout from = node.input(0).layout(), to = node.output(0).layout();

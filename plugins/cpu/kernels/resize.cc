@@ -36,8 +36,8 @@ std::vector<Tap> taps(const ops::Resize& op, int64_t in, int64_t out, double sca
     } else {
       at = std::min(std::max(at, 0.0), last);
       const int low = static_cast<int>(at);
-      list.push_back({low, std::min(low + 1, static_cast<int>(in - 1)),
-                      static_cast<float>(at - low)});
+      list.push_back(
+          {low, std::min(low + 1, static_cast<int>(in - 1)), static_cast<float>(at - low)});
     }
   }
   return list;

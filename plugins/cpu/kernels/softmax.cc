@@ -66,8 +66,8 @@ struct SoftmaxKernel : Kernel {
     float* dst = r.ptr<float>(y);
     const int64_t pieces = inner == 1 ? 1 : ceil_div(inner, kLanes);
     const int64_t items = outer * pieces;
-    const int64_t tasks = task_count(
-        items, static_cast<double>(length) * (inner == 1 ? 2.0 : 30.0), threads);
+    const int64_t tasks =
+        task_count(items, static_cast<double>(length) * (inner == 1 ? 2.0 : 30.0), threads);
     r.parallel_for(tasks, [&](int64_t task, int) {
       const Range range = slice_of(items, task, tasks);
       for (int64_t i = range.begin; i < range.end; ++i) {

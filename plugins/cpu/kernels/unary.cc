@@ -42,8 +42,8 @@ MadeKernel make(const Context& c, const Node& node) {
   auto k = std::make_unique<UnaryKernel>();
   const Value x = node.input(0), y = node.output(0);
   if (!same_layout(x.layout(), y.layout()))
-    return Status(FV_INTERNAL, "input is " + to_string(x.layout()) + ", output is " +
-                                   to_string(y.layout()));
+    return Status(FV_INTERNAL,
+                  "input is " + to_string(x.layout()) + ", output is " + to_string(y.layout()));
   k->f = find_unary(node);
   k->x = Input(x);
   k->y = y.slot();
