@@ -188,6 +188,8 @@ Result<Geometry> plan_geometry(const Spec& spec, int width, int height, int rota
     if (!(std::fabs(x) < 1e8) || !(std::fabs(y) < 1e8))
       return bad_roi("the map sends part of the tensor too far away (1e8 pixels)");
   }
+  for (const double v : g.upright_from_tensor.m)
+    if (!(std::fabs(v) <= 1e12)) return bad_roi("the map has elements beyond 1e12");
   if (!invert(g.upright_from_tensor, g.tensor_from_upright))
     return bad_roi("the map from tensor to frame has no inverse");
   g.sensor_from_tensor =

@@ -180,6 +180,8 @@ def test_roi_must_be_given_when_asked_for() -> None:
         (1, 0, 0, 0, 1, 0, 0, 0, 0),
         (1, 0, 0, 0, 1, 0, -1, 0, 1),
         (1e12, 0, 0, 0, 1, 0, 0, 0, 1),
+        (1, 0, 0, 0, 1, 0, 1e300, 0, 1),
+        (1e-300, 0, 0, 0, 1, 0, 0, 0, 1e-308),
     ],
 )
 def test_impossible_matrices(m: tuple[float, ...]) -> None:
