@@ -16,10 +16,18 @@ bool is_view(const Node& node) {
   return def && (def->traits & kView);
 }
 
+// All outputs are empty: an empty batch, say. Backends never see such nodes, so that none has to
+// think of them.
+bool computes_nothing(const Graph& graph, const Node& node) {
+  for (int v : node.outputs)
+    if (element_count(graph.type(v).dims) != 0) return false;
+  return true;
+}
+
 // The first backend that runs the node, with the refusals of those before it.
 Placed choose(const Graph& graph, const Node& node, const Backends& backends) {
   Placed placed;
-  if (is_view(node)) return placed;
+  if (is_view(node) || computes_nothing(graph, node)) return placed;
   const fv_node view = make_view(graph, node, {});
   for (size_t b = 0; b < backends.size(); ++b) {
     placed.support = backends[b]->supports(view);
@@ -75,7 +83,7 @@ Result<PlacedGraph> place(Graph graph, const Backends& backends, bool fuse) {
   PlacedGraph g;
   const auto runs = [&](const Graph& current, int node) {
     const Node& n = current.nodes[static_cast<size_t>(node)];
-    return is_view(n) || choose(current, n, backends).backend >= 0;
+    return is_view(n) || computes_nothing(current, n) || choose(current, n, backends).backend >= 0;
   };
   const auto why = [&](const Graph& current, int node) {
     return choose(current, current.nodes[static_cast<size_t>(node)], backends).refusals;

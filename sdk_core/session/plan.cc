@@ -73,7 +73,7 @@ class Planner {
     }
   }
 
-  // A core node that moves nothing: its output is its input under another name.
+  // A core node that moves nothing: its output is its input under another name, or is empty.
   bool is_alias(int i) {
     const Node& n = node(i);
     if (placed(i).backend != kCore && n.op != "relayout") return false;
@@ -98,7 +98,7 @@ class Planner {
     for (int i : order_)
       if (is_alias(i)) {
         const int from = root(node(i).inputs[0]);
-        plan_.root[static_cast<size_t>(node(i).outputs[0])] = from;
+        for (int o : node(i).outputs) plan_.root[static_cast<size_t>(o)] = from;
         aliases_.insert(i);
       }
   }

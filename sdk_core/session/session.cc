@@ -37,11 +37,11 @@ Status Session::resize(size_t input, const Dims& dims) {
   const Value& value = graph.value(graph.inputs[input]);
   bool fits = dims.size() == value.type.dims.size();
   for (size_t i = 0; fits && i < dims.size(); ++i)
-    fits = dims[i] > 0 && (value.type.dims[i] < 0 || value.type.dims[i] == dims[i]);
+    fits = dims[i] >= 0 && (value.type.dims[i] < 0 || value.type.dims[i] == dims[i]);
   if (!fits)
     return shape_error("input '" + value.name + "' expects shape " + to_string(value.type.dims) +
                            ", got " + to_string(dims),
-                       "dimensions shown as ? may be any positive size");
+                       "dimensions shown as ? may be any size");
   if (running_)
     return Status(FV_INVALID_ARGUMENT, "resize during a run", "poll until nothing is pending");
   stale_ = stale_ || dims != dims_[input];

@@ -118,9 +118,12 @@ int main() {
   CHECK_ERROR(Status(fv_session_input(s, 0, &t)), FV_SHAPE_ERROR, "not decided yet");
   const int64_t wrong[] = {1, 4, 8, 8};
   CHECK_ERROR(Status(fv_session_resize(s, 0, 4, wrong)), FV_SHAPE_ERROR, "expects shape");
-  const int64_t zero[] = {1, 5, 0, 8};
-  CHECK_ERROR(Status(fv_session_resize(s, 0, 4, zero)), FV_SHAPE_ERROR, "got [1, 5, 0, 8]");
+  const int64_t negative[] = {1, 5, -1, 8};
+  CHECK_ERROR(Status(fv_session_resize(s, 0, 4, negative)), FV_SHAPE_ERROR, "got [1, 5, ?, 8]");
   CHECK_ERROR(Status(fv_session_input(s, 3, &t)), FV_SHAPE_ERROR, "not decided");
+  const int64_t empty[] = {1, 5, 0, 8};  // allowed, but not by a 3x3 window
+  CHECK_OK(Status(fv_session_resize(s, 0, 4, empty)));
+  CHECK_ERROR(Status(fv_session_run(s)), FV_SHAPE_ERROR, "window of 3");
 
   // More shapes than plans are kept for, back and forth.
   for (int round = 0; round < 2; ++round)
