@@ -159,10 +159,7 @@ FV_INLINE float v_sqrt(float x) { return __builtin_sqrtf(x); }
 // Rounding keeps the sign of zero, infinities and NaN.
 FV_INLINE vf v_round(vf x) {  // half to even
   const vf magic = v_copysign(splat(8388608.f), x);
-  // The empty asm keeps the compiler from cancelling the two additions.
-  vf t = x + magic;
-  asm("" : "+m"(t));
-  return v_copysign(v_select(v_abs(x) < 8388608.f, t - magic, x), x);
+  return v_copysign(v_select(v_abs(x) < 8388608.f, (x + magic) - magic, x), x);
 }
 FV_INLINE float v_round(float x) { return __builtin_nearbyintf(x); }
 FV_INLINE vf v_trunc(vf x) {

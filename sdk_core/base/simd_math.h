@@ -45,35 +45,36 @@ FV_INLINE T expm1_core(T r) {
   constexpr float c[] = {0.5f, 0.16666518f, 0.041666206f, 0.008368884f, 0.0013950479f};
   return r + r * r * polynomial(r, c);
 }
+// x = n ln 2 + r, |x| < 2^20. Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits.
 template <class T>
-FV_INLINE T split_exponent(T x, T& r) {  // x = n ln 2 + r
-  const T n = v_round(x * 1.44269504f);
+FV_INLINE auto split_exponent(T x, T& r) {
+  constexpr float kMagic = 12582912.f;
+  const T shifted = x * 1.44269504f + kMagic;
+  const T n = shifted - kMagic;
   r = (x - n * 0.693145752f) - n * 1.42860677e-6f;
-  return n;
+  return bits(shifted) - 0x4b400000;
 }
 // 2^n for |n| <= 126.
-template <class T>
-FV_INLINE T power_of_two(T n) {
-  return from_bits((to_int(n) + 127) << 23);
+template <class I>
+FV_INLINE auto power_of_two(I n) {
+  return from_bits((n + 127) << 23);
 }
 
 template <class T>
 FV_INLINE T v_exp(T x) {
   T r;
-  const T n = split_exponent(v_clamp(x, -104.f, 89.f), r);
+  const auto n = split_exponent(v_clamp(x, -104.f, 89.f), r);
   // In two steps, so that subnormal results come out and 2^128 does not overflow early.
-  const T half = v_trunc(n * 0.5f);
-  const T e = (expm1_core(r) + 1.f) * power_of_two(half) * power_of_two(n - half);
-  return v_select(x != x, x, e);
+  const auto half = n >> 1;
+  return (expm1_core(r) + 1.f) * power_of_two(half) * power_of_two(n - half);
 }
 template <class T>
 FV_INLINE T v_expm1(T x) {
   T r;
-  const T n = split_exponent(v_clamp(x, -30.f, 89.f), r);
-  const T scale = power_of_two(v_min(n, constant_like(x, 127.f)));
-  // n = 128: 2^127 twice.
-  const T twice = v_select(n > 127.f, constant_like(x, 2.f), constant_like(x, 1.f));
-  const T e = (expm1_core(r) * scale + (scale - 1.f / twice)) * twice;
+  const auto n = split_exponent(v_clamp(x, -30.f, 89.f), r);
+  // (e^r - 1) 2^n + (2^n - 1), all halved so that 2^128 does not overflow.
+  const T scale = power_of_two(n - 1);
+  const T e = (expm1_core(r) * scale + (scale - 0.5f)) * 2.f;
   return v_select((x != x) | (x == 0.f), x, e);
 }
 

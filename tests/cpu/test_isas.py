@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +38,32 @@ def test_operator_tables(isa: str) -> None:
     skip = f"--ignore={ops / 'test_references.py'}"
     done = run(isa, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(ops), skip)
     assert done.returncode == 0, done.stdout[-3000:]
+
+
+FLAGS = {
+    "sse4": ["-msse4.2"],
+    "avx2": ["-mavx2", "-mfma"],
+    "avx512": ["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mfma"],
+}
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_vector_functions(isa: str, tmp_path: Path) -> None:
+    core = HERE.parent.parent / "sdk_core"
+    compiler = shutil.which("g++")
+    if not compiler or os.uname().machine != "x86_64":
+        pytest.skip("needs g++ on x86-64")
+    program = tmp_path / "simd_check"
+    flags = ["-std=c++20", "-O2", "-fno-math-errno", "-ffp-contract=fast", *FLAGS[isa]]
+    source = str(HERE / "simd_check.cc")
+    subprocess.run(
+        [compiler, *flags, f"-I{core}", f"-I{core / 'include'}", source, "-o", str(program)],
+        check=True,
+    )
+    done = subprocess.run([str(program)], text=True, capture_output=True, timeout=120)
+    if done.returncode == -signal.SIGILL:
+        pytest.skip(f"no {isa} here")
+    assert done.returncode == 0, done.stdout
 
 
 def test_unknown_isa_is_refused_in_words() -> None:
