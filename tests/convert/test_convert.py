@@ -15,6 +15,7 @@ from foveal.convert import convert, importers
 from foveal.convert.parity import compare, deviations, table
 from foveal.errors import ArgumentError, ModelError, NotFoundError, UnsupportedOpError
 from foveal.graph import Graph
+from foveal.session import Session
 from harness import check_graph, expected, model_of, one_node
 from onnx import TensorProto, helper, numpy_helper
 from tflite_builder import one_operator
@@ -191,6 +192,44 @@ def test_outputs_that_alias() -> None:
     model = model_of(nodes, {"x": x}, ["same", "a", "b", "c"], [weight])
     graph = convert(model.SerializeToString(), optimize=False)
     check_graph(graph, {"x": x}, expected(model, {"x": x}))
+
+
+@pytest.mark.parametrize("outputs", [["x"], ["y", "x"], ["x", "y", "z"]])
+def test_an_input_that_is_an_output_keeps_its_name(outputs: list[str]) -> None:
+    feeds = {"x": np.array([[-1, 0, 2]], np.float32)}
+    nodes = [
+        helper.make_node("Relu", ["x"], ["y"]),
+        helper.make_node("Identity", ["x"], ["z"]),
+    ]
+    model = model_of(nodes, feeds, outputs)
+    graph = convert(model.SerializeToString(), optimize=False)
+    graph = check_graph(graph, feeds, expected(model, feeds))
+    assert [v.name for v in graph.inputs] == ["x"]
+    assert [v.name for v in graph.outputs] == outputs
+    session = Session(graph.to_model())
+    assert [t.name for t in session.inputs] == ["x"]
+    assert [t.name for t in session.outputs] == outputs
+
+
+def test_a_tflite_input_that_is_an_output_keeps_its_name() -> None:
+    x = np.array([[-1, 0, 2]], np.float32)
+    data, feeds = one_operator("RELU", [x], [("float32", (1, 3))], passed_on=[0])
+    graph = check_graph(convert(data, optimize=False), feeds, {"y0": np.maximum(x, 0), "x0": x})
+    assert [v.name for v in graph.inputs] == ["x0"]
+    assert [v.name for v in graph.outputs] == ["y0", "x0"]
+
+
+@pytest.mark.parametrize("sizes", [[1, -3, 4], [-2, 3, 4], [1, 3, -(2**40)]])
+def test_negative_sizes_of_inputs_are_refused(sizes: list[int]) -> None:
+    model = model_of(
+        [helper.make_node("Relu", ["x"], ["y"])], {"x": np.zeros((1, 3, 4), np.float32)}, ["y"]
+    )
+    dims = model.graph.input[0].type.tensor_type.shape.dim
+    del dims[:]
+    for size in sizes:
+        dims.add().dim_value = size
+    with pytest.raises(ModelError, match=f"input 'x' has the dimension {min(sizes)}"):
+        convert(model.SerializeToString())
 
 
 def test_nodes_out_of_order_or_named_twice() -> None:

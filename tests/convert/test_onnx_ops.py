@@ -334,6 +334,16 @@ def test_resize_forms() -> None:
     run("Resize", [f(1, 2, 5), None, np.array([1, 1, 2], np.float32)], opset=13, constant=[2])
 
 
+@pytest.mark.parametrize("scale", [2.6, 0.3, 0.7, 1.1, 1.7, 2.3, 3.3])
+@pytest.mark.parametrize("grid", GRIDS)
+def test_resize_size_is_rounded_down_in_float32(scale: float, grid: str) -> None:
+    """10 by 2.6 is 26: the product is a float32, where 2.6 is a little less than 2.6."""
+    scales = np.array([1, 1, scale, scale], np.float32)
+    attrs = {"mode": "linear", "coordinate_transformation_mode": grid}
+    run("Resize", [f(1, 1, 10, 30), None, scales], attrs, constant=[2])
+    run("Resize", [f(1, 1, 10), None, scales[:3]], attrs, constant=[2])
+
+
 @pytest.mark.parametrize("mode", ["DCR", "CRD"])
 def test_depth_to_space(mode: str) -> None:
     run("DepthToSpace", [f(2, 12, 3, 2)], {"blocksize": 2, "mode": mode})

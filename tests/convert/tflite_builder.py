@@ -92,11 +92,13 @@ def one_operator(
     options: Table | None = None, constant: Sequence[int] = (),
     sparsity: dict[int, Table] | None = None,
     shapes: dict[int, Sequence[int]] | None = None, version: int = 1,
+    passed_on: Sequence[int] = (),
 ) -> tuple[bytes, dict[str, np.ndarray]]:  # fmt: skip
     """A model of one operator and the arrays to feed.
 
     outputs: (dtype, shape) of each. constant: which inputs are weights. sparsity: by input, the
     sparsity table of a weight whose array holds the stored values of `shapes[input]`.
+    passed_on: tensors that are outputs of the model besides the operator's.
     """
     tensors: list[Table] = []
     buffers: list[Table] = [{}]
@@ -136,7 +138,7 @@ def one_operator(
     subgraph: Table = {
         0: ("tables", tensors),
         1: vector(fed),
-        2: vector(made),
+        2: vector([*made, *passed_on]),
         3: ("tables", [operator]),
         4: ("str", "main"),
     }

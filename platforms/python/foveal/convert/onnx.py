@@ -16,7 +16,7 @@ from foveal.convert.emit import MAX_OUTPUTS, SIZE_HINT, Emitter, Unsupported
 from foveal.convert.protobuf import Message, parse
 from foveal.convert.report import Report
 from foveal.errors import FovealError, ModelError
-from foveal.graph import Dim, Graph, Value
+from foveal.graph import Dim, Graph, Value, clean_name
 
 SUFFIXES = (".onnx",)
 OPSETS = range(7, 29)
@@ -107,7 +107,7 @@ class _Importer:
                 self.report.add("input", name, "it is not a tensor of known rank")
                 self.values[name] = None
                 continue
-            declared = [_dim(d) for d in tensor.shape.list("dim")]
+            declared = [_dim(d, name) for d in tensor.shape.list("dim")]
             try:
                 dtype = proto.dtype_name(tensor.elem_type)
             except Unsupported as e:
@@ -178,7 +178,9 @@ class _Importer:
                 raise ModelError(f"two outputs are named '{name}'")
             done.add(name)
             g = self.graph
-            if value.producer is None or g.is_output(value):
+            # An input may be an output too, under the one name that it has.
+            passed_on = value in g.inputs and value.name == clean_name(name)
+            if not passed_on and (value.producer is None or g.is_output(value)):
                 self.emit.label = f"{name}/view"
                 value = self.emit.alias(value)
             g.outputs.append(value)
@@ -187,7 +189,13 @@ class _Importer:
             raise ModelError("this ONNX file has no outputs", hint="the file may be truncated")
 
 
-def _dim(d: Message) -> Dim:
-    if d.dim_value is not None:
-        return int(d.dim_value) if d.dim_value > 0 else -1
-    return d.dim_param or -1
+def _dim(d: Message, name: str) -> Dim:
+    """A size; -1 or its name when it is open (0 and -1 stand for open in exported files)."""
+    if d.dim_value is None:
+        return d.dim_param or -1
+    if d.dim_value < -1:
+        raise ModelError(
+            f"input '{name}' has the dimension {d.dim_value}, expected a size or a name",
+            hint="export the model again, with the sizes of its inputs or with names for open ones",
+        )
+    return int(d.dim_value) if d.dim_value > 0 else -1

@@ -21,7 +21,7 @@ from foveal.convert.emit import MAX_OUTPUTS, Emitter, Unsupported
 from foveal.convert.flatbuffer import Buffer, Table
 from foveal.convert.report import Report
 from foveal.errors import FovealError, ModelError
-from foveal.graph import Graph, Value
+from foveal.graph import Graph, Value, clean_name
 from foveal.optimize._fold import spend
 
 SUFFIXES = (".tflite", ".litert")
@@ -220,7 +220,9 @@ class _Importer:
         name, value = self._name(index), self.values.get(index)
         if value is None:
             raise ModelError(f"nothing makes the output '{name}'")
-        if value.producer is None or self.graph.is_output(value):
+        # An input may be an output too, under the one name that it has.
+        passed_on = value in self.graph.inputs and value.name == clean_name(name)
+        if not passed_on and (value.producer is None or self.graph.is_output(value)):
             self.emit.label = f"{name}/view"
             value = self.emit.alias(value)
         self.graph.outputs.append(value)

@@ -200,6 +200,7 @@ def _gemm(n: OnnxNode) -> Value:
 
 _GRIDS = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
 _ROUNDING = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+_MAX_SIZE = 1 << 40
 
 
 @op("Upsample")
@@ -290,8 +291,15 @@ def _resize_to(
     if mode == "nearest":
         attrs["rounding"] = rounding
     if sizes is None:
-        scale = [float(np.float32(s)) for s in scales[2:]]
-        y = n.e.op("resize", to.up(x), scale=[1.0, *scale] if to.one else scale, **attrs)
+        scale = [np.float32(s) for s in scales[2:]]
+        if all(d >= 0 for d in x.dims[2:]):
+            # The size is rounded down from a product in float32: 10 by 2.6 is 26, not 25.
+            product = [np.float32(d) * s for d, s in zip(x.dims[2:], scale, strict=True)]
+            if not all(0 <= p < _MAX_SIZE for p in product):
+                raise Unsupported(f"scales {scales} for an input of shape {list(x.shape)}")
+            attrs["size"] = to.pair([int(p) for p in product])
+        factors = [float(s) for s in scale]
+        y = n.e.op("resize", to.up(x), scale=[1.0, *factors] if to.one else factors, **attrs)
     else:
         y = n.e.op("resize", to.up(x), size=to.pair(list(sizes[2:])), **attrs)
     return to.down(y)
