@@ -7,6 +7,9 @@
 #include <thread>
 #include <vector>
 
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
 #define FV_PAUSE() _mm_pause()
@@ -26,12 +29,8 @@ constexpr int kSpins = 4000;
 
 class Workers {
  public:
-  // Never destroyed: threads may outlive static destruction order (and fork-free unload is not
-  // supported on any platform we ship), so the object is leaked on purpose.
-  static Workers& get() {
-    static Workers* workers = new Workers;
-    return *workers;
-  }
+  // Never destroyed: threads outlive static destruction, so the object is leaked on purpose.
+  static Workers& get() { return *instance().load(std::memory_order_acquire); }
 
   void reserve(int count) {
     std::lock_guard lock(start_mutex_);
@@ -44,6 +43,7 @@ class Workers {
   }
 
   void run(int helpers, int64_t tasks, fv_task task, void* ctx) {
+    if (started_.load() < helpers) reserve(helpers);  // after a fork
     if (!busy_.try_lock()) {
       for (int64_t i = 0; i < tasks; ++i) task(ctx, i, 0);
       return;
@@ -76,6 +76,17 @@ class Workers {
   }
 
  private:
+  static std::atomic<Workers*>& instance() {
+    static std::atomic<Workers*> current{[] {
+#if defined(__unix__) || defined(__APPLE__)
+      // A forked child has this memory but none of the threads: it starts anew.
+      pthread_atfork(nullptr, nullptr, [] { instance().store(new Workers); });
+#endif
+      return new Workers;
+    }()};
+    return current;
+  }
+
   void drain(int worker) {
     for (;;) {
       const int64_t i = next_.fetch_add(1, std::memory_order_relaxed);

@@ -41,7 +41,7 @@ Status Session::resize(size_t input, const Dims& dims) {
   if (!fits)
     return shape_error("input '" + value.name + "' expects shape " + to_string(value.type.dims) +
                            ", got " + to_string(dims),
-                       "dimensions shown as ? may be any size");
+                       is_concrete(value.type.dims) ? "" : "dimensions shown as ? may be any size");
   if (running_)
     return Status(FV_INVALID_ARGUMENT, "resize during a run", "poll until nothing is pending");
   stale_ = stale_ || dims != dims_[input];

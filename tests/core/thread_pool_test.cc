@@ -6,6 +6,10 @@
 #include <vector>
 
 #include "check.h"
+#if defined(__unix__)
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
 
 using namespace foveal;
 
@@ -56,6 +60,16 @@ int main() {
     });
   for (std::thread& t : callers) t.join();
   CHECK_EQ(bad.load(), 0);
+#if defined(__unix__)
+  // A forked child has none of the workers and must neither wait for them nor go without.
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = fork();
+    if (child == 0) _exit(once_each(&four, 100) && once_each(&two, 7) ? 0 : 1);
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(once_each(&four, 100));
+  }
+#endif
   Nested n{&four};
   parallel_for(&four, 8, nested, &n);
   CHECK_EQ(n.good.load(), 8);

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import operator
+import threading
+import weakref
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import Any
 
@@ -14,6 +18,22 @@ from foveal import _core, plugins
 from foveal.errors import ArgumentError, NotFoundError, ShapeError
 
 Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class SessionTensor:
+    """An input or output of a session: name, shape (``str`` or -1 where open) and dtype."""
+
+    name: str
+    shape: tuple[int | str, ...]
+    dtype: str
+    _session: weakref.ref[Session] = field(repr=False, compare=False)
+
+    @property
+    def session(self) -> Session | None:
+        """The session it belongs to, ``None`` once that is gone. An image pipeline compiled for
+        it writes that session's memory."""
+        return self._session()
 
 
 class Session:
@@ -30,8 +50,10 @@ class Session:
     Raises:
         UnsupportedOpError: no given device runs some node; the message says which and why.
         NotFoundError: no such device. PluginError: the device is not usable here.
+        ArgumentError: an argument of the wrong type or range.
 
-    A session may be shared between threads; their runs then take turns.
+    A session may be shared between threads: each ``run`` is one turn. Code that writes through
+    :meth:`input_view` instead holds ``session.lock`` from there until it has read the outputs.
     """
 
     def __init__(
@@ -45,16 +67,23 @@ class Session:
     ) -> None:
         if not isinstance(model, _core.Model):
             raise ArgumentError(
-                f"Session: expected a foveal.Model, got {type(model).__name__}",
+                f"Session: model: expected a foveal.Model, got {type(model).__name__}",
                 hint="foveal.load(path) makes one",
             )
+        devices = _devices(device)
+        count = _integer("threads", threads, 0, 64)
         plugins.discover()
-        devices = device if isinstance(device, str) else ",".join(device)
         self.model = model
-        self.inputs: list[_core.TensorInfo] = model.inputs
-        self.outputs: list[_core.TensorInfo] = model.outputs
+        self.lock = threading.RLock()
+        me = weakref.ref(self)
+        self.inputs = [SessionTensor(t.name, t.shape, t.dtype, me) for t in model.inputs]
+        self.outputs = [SessionTensor(t.name, t.shape, t.dtype, me) for t in model.outputs]
         self._inputs = {t.name: i for i, t in enumerate(self.inputs)}
-        self._core = _core.Session(model, devices, int(threads), fuse, profile)
+        self._core = _core.Session(model, devices, count, bool(fuse), bool(profile))
+
+    def __repr__(self) -> str:
+        ends = [", ".join(t.name for t in ends) for ends in (self.inputs, self.outputs)]
+        return f"<foveal.Session {ends[0]} -> {ends[1]}>"
 
     def _index(self, name: str) -> int:
         index = self._inputs.get(name)
@@ -71,7 +100,9 @@ class Session:
         Raises:
             ShapeError: the model does not allow this shape.
         """
-        self._core.resize(self._index(name), [int(d) for d in shape])
+        index = self._index(name)
+        dims = [_integer(f"resize: dimension {i}", d, 0, 2**31) for i, d in enumerate(shape)]
+        self._core.resize(index, dims)
 
     def input_view(self, name: str, shape: Sequence[int] | None = None) -> Array:
         """The session's own input memory, to be written in place before ``run()``."""
@@ -104,26 +135,32 @@ class Session:
             NotFoundError: unknown input name. ArgumentError: missing input or wrong dtype.
             ShapeError: a shape the model does not allow.
         """
-        if inputs is not None:
-            arrays = self._check(inputs)
+        arrays = [] if inputs is None else self._check(inputs)
+        with self.lock:
             for index, array in arrays:
                 self._core.resize(index, list(array.shape))
             for index, array in arrays:
                 np.copyto(self._core.input(index), array, casting="no")
-        self._core.run()
-        return {t.name: self._core.output(i).copy() for i, t in enumerate(self.outputs)}
+            self._core.run()
+            return {t.name: self._core.output(i).copy() for i, t in enumerate(self.outputs)}
 
     def __call__(self, inputs: Mapping[str, Any]) -> dict[str, Array]:
         return self.run(inputs)
 
     def _check(self, inputs: Mapping[str, Any]) -> list[tuple[int, Array]]:
+        if not isinstance(inputs, Mapping):
+            raise ArgumentError(
+                f"run: expected a dict of input name to array, got {type(inputs).__name__}",
+                op="run",
+                hint=f"for example run({{{self.inputs[0].name!r}: array}})" if self.inputs else "",
+            )
         arrays: list[tuple[int, Array]] = []
         for name, value in inputs.items():
             index = self._index(name)
             info = self.inputs[index]
             array = _as_array(name, value)
             wanted = "uint16" if info.dtype == "bfloat16" else info.dtype
-            if array.dtype.name != wanted:
+            if array.dtype.name != wanted or not array.dtype.isnative:
                 raise ArgumentError(
                     f"run: input '{name}' expects dtype {wanted}, got {array.dtype}",
                     op="run",
@@ -134,6 +171,7 @@ class Session:
                     f"run: input '{name}' expects shape {_shape(info.shape)}, "
                     f"got {_shape(array.shape)}",
                     op="run",
+                    hint="add or remove dimensions: array[np.newaxis], array.reshape(...)",
                 )
             arrays.append((index, array))
         missing = [t.name for t in self.inputs if t.name not in inputs]
@@ -149,6 +187,29 @@ class Session:
     def profile(self, path: str | PathLike[str]) -> None:
         """Writes what ``profile=True`` recorded as a Chrome trace (opens in Perfetto)."""
         self._core.profile(fspath(path))
+
+
+def _devices(device: object) -> str:
+    names = [device] if isinstance(device, str) else device
+    if (
+        not isinstance(names, Sequence)
+        or not names
+        or not all(isinstance(n, str) and n.strip(" ,") for n in names)
+    ):
+        raise ArgumentError(
+            f"Session: device: expected a name or a list of names, got {device!r}",
+            hint='"auto", "cpu" or ["template", "cpu"]; `foveal plugins` lists them',
+        )
+    return ",".join(names)
+
+
+def _integer(what: str, value: object, low: int, high: int) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ArgumentError(f"{what}: expected an int, got {value!r}")
+    number = operator.index(value)
+    if not low <= number <= high:
+        raise ArgumentError(f"{what}: expected {low} to {high}, got {number}")
+    return number
 
 
 def _shape(shape: Sequence[Any]) -> str:

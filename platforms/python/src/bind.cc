@@ -15,6 +15,7 @@ static std::string take(char* text) {
 PYBIND11_MODULE(_core, m) {
   m.doc() = "The core of Foveal. Use the package `foveal`; this module is its implementation.";
   m.attr("__version__") = fv_version();
+  m.attr("abi") = std::to_string(FV_ABI_MAJOR) + "." + std::to_string(FV_ABI_MINOR);
   bind_graph(m);
   bind_session(m);
   bind_imgproc(m);

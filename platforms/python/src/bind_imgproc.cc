@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -94,11 +95,14 @@ py::array_t<double> map_coordinates(const fv_transform& t, int from, int to, con
   return out;
 }
 
-// A compiled pipeline and the threads it may use.
+// A compiled pipeline and the threads it may use. Python programs share plans between threads
+// without being told not to: a mutex lets one run or explanation happen at a time. It is only taken
+// without the GIL, and nothing under it needs the GIL.
 struct Plan {
   std::unique_ptr<fv_image_plan, decltype(&fv_image_plan_free)> plan{nullptr, fv_image_plan_free};
   std::unique_ptr<fv_pool, decltype(&fv_pool_free)> pool{nullptr, fv_pool_free};
   fv_dtype dtype = FV_FLOAT32;
+  std::mutex turn;
 };
 
 std::shared_ptr<Plan> compile(const Spec& spec, const std::string& dtype, int order, int block,
@@ -136,7 +140,8 @@ fv_transform run(Plan& plan, const Frame& frame, const py::object& roi, const py
     r.kind = kind;
     std::copy(values.begin(), values.end(), r.v);
   }
-  if (dtype_of(out) != dtype_row(plan.dtype).name)
+  if (dtype_of(out) != dtype_row(plan.dtype).name || out.dtype().byteorder() == '>' ||
+      out.dtype().byteorder() == '<')  // native order reads '=' or '|'
     fail(std::string("out: expected dtype ") + dtype_row(plan.dtype).name + ", got " +
          std::string(py::str(out.dtype())));
   if (!(out.flags() & py::array::c_style) || !out.writeable())
@@ -148,11 +153,18 @@ fv_transform run(Plan& plan, const Frame& frame, const py::object& roi, const py
     const fv_workers workers{plan.pool.get(), fv_parallel_for};
     const uint64_t bytes = static_cast<uint64_t>(out.nbytes());
     py::gil_scoped_release release;
+    const std::lock_guard turn(plan.turn);
     status = fv_image_plan_run(plan.plan.get(), &frame.frame, has_roi ? &r : nullptr, data, bytes,
                                &workers, &t);
   }
   throw_if(status);
   return t;
+}
+
+std::string explain(Plan& plan) {
+  py::gil_scoped_release release;
+  const std::lock_guard turn(plan.turn);
+  return fv_image_plan_explain(plan.plan.get());
 }
 
 // labels int32 [n], scores float32 [n], boxes float32 [n, 4], points float32 [n, p, 2].
@@ -288,7 +300,7 @@ void bind_imgproc(py::module_& m) {
       .def("run", run)
       .def_property_readonly("bytes",
                              [](const Plan& p) { return fv_image_plan_bytes(p.plan.get()); })
-      .def("explain", [](Plan& p) { return std::string(fv_image_plan_explain(p.plan.get())); });
+      .def("explain", explain);
 
   py::class_<Decoder>(m, "DecoderHandle")
       .def(py::init([](const std::string& json) {
