@@ -4,7 +4,7 @@
 //   w[..][o]
 //
 // P pixels times OB vectors of output channels stay in registers; each step loads OB weight
-// vectors, broadcasts P scalars and issues P*OB multiply-adds. Weights are packed in the order the
+// vectors, broadcasts P scalars and does P*OB multiply-adds. Weights are packed in the order the
 // loops read them, [b][t][j][2*kLanes] (or [kLanes] for a single vector): one sequential stream.
 // OB = 4 walks two such streams side by side.
 //
