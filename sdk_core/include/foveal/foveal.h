@@ -57,7 +57,9 @@ typedef void (*fv_log_sink)(void* ctx, fv_log_level level, const char* message);
 FV_API void fv_log_set(fv_log_level level, fv_log_sink sink, void* ctx);
 
 /* ---- Models ------------------------------------------------------------------------- */
-/* Maps the file; it must not change while the model lives. Everything in it is verified. */
+/* Maps the file, which must not change while the model lives: replace it by renaming another over
+ * it, never in place (reading behind a shortened end kills a process). Everything in it is
+ * verified. */
 FV_API fv_status* fv_model_open(const char* path, fv_model** out);
 /* Copies `data`. */
 FV_API fv_status* fv_model_open_memory(const void* data, size_t bytes, fv_model** out);
