@@ -36,7 +36,7 @@ format: $(VENV)/.lint
 	git ls-files '*.h' '*.hpp' '*.cc' '*.c' | xargs $(BIN)/clang-format -i
 
 bench: $(VENV)/.foveal $(VENV)/.test
-	$(BIN)/python -m tests.bench.cpu_models
+	$(BIN)/python tests/bench/cpu_models.py
 
 clean:
 	rm -rf build dist $(OUT) $(VENV)

@@ -34,7 +34,8 @@ def onnxruntime_run(path: Path, feed: dict[str, np.ndarray], threads: int) -> Ru
     source = onnx.load(str(path))
     for value in source.graph.input:
         if value.name in feed:
-            for dim, size in zip(value.type.tensor_type.shape.dim, feed[value.name].shape):
+            declared = value.type.tensor_type.shape.dim
+            for dim, size in zip(declared, feed[value.name].shape, strict=True):
                 dim.dim_value = size
     for value in source.graph.output:
         value.type.tensor_type.ClearField("shape")
@@ -98,6 +99,32 @@ def models(folder: Path) -> dict[str, Path]:
     return found
 
 
+class Comparison(NamedTuple):
+    """Median milliseconds; ratio > 1 means that Foveal is slower."""
+
+    foveal: float
+    peer: float
+    ratio: float
+    peer_name: str
+
+
+def compare(name: str, path: Path, threads: int, rounds: int) -> Comparison:
+    """Times one model beside its source runtime on the same random input."""
+    model = fv.load(name if name in fv.zoo.names() else path)
+    rng = np.random.default_rng(0)
+    feed = {}
+    for t in model.inputs:
+        shape = [d if isinstance(d, int) else 640 for d in t.shape]
+        feed[t.name] = rng.standard_normal(shape).astype(t.dtype)
+    tflite = path.suffix == ".tflite" or path.read_bytes()[4:8] == b"TFL3"
+    peer_name = "litert" if tflite else "onnxruntime"
+    peer = litert_run if tflite else onnxruntime_run
+    ms = interleaved(
+        {"foveal": foveal_run(model, feed, threads), "peer": peer(path, feed, threads)}, rounds
+    )
+    return Comparison(ms["foveal"], ms["peer"], ms["foveal"] / ms["peer"], peer_name)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
@@ -110,21 +137,9 @@ def main() -> int:
         for name, path in models(Path(folder)).items():
             if args.names and name not in args.names:
                 continue
-            model = fv.load(name if name in fv.zoo.names() else path)
-            rng = np.random.default_rng(0)
-            feed = {}
-            for t in model.inputs:
-                shape = [d if isinstance(d, int) else 640 for d in t.shape]
-                feed[t.name] = rng.standard_normal(shape).astype(t.dtype)
-            tflite = path.suffix == ".tflite" or path.read_bytes()[4:8] == b"TFL3"
-            peer = litert_run if tflite else onnxruntime_run
-            peer_name = "litert" if tflite else "onnxruntime"
-            runs: dict[str, Run] = {"foveal": foveal_run(model, feed, args.threads)}
-            runs[peer_name] = peer(path, feed, args.threads)
-            ms = interleaved(runs, args.rounds)
-            ratio = ms["foveal"] / ms[peer_name]
-            row = f"{name:<20}{ms['foveal']:>12.3f}{ms[peer_name]:>12.3f}{ratio:>8.2f}"
-            print(f"{row}  {peer_name}", flush=True)
+            c = compare(name, path, args.threads, args.rounds)
+            row = f"{name:<20}{c.foveal:>12.3f}{c.peer:>12.3f}{c.ratio:>8.2f}"
+            print(f"{row}  {c.peer_name}", flush=True)
     return 0
 
 
