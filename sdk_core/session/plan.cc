@@ -1,6 +1,7 @@
 #include "session/plan.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <set>
@@ -272,6 +273,13 @@ class Planner {
             const_cast<void*>(graph().values[r].constant.data);  // read-only by contract
       else
         plan_.host[v] = plan_.host[r];
+    }
+    // Looked at before the first run, results are zeros, not what the heap held before.
+    for (int v : graph().outputs) {
+      const int r = root(v);
+      if (!graph().value(r).is_constant())
+        std::memset(plan_.host[static_cast<size_t>(r)], 0,
+                    static_cast<size_t>(storage_bytes(graph().type(r), state(r).layout)));
     }
     return allocate_devices();
   }

@@ -59,13 +59,13 @@ Status Session::ensure_plan() {
   for (auto it = plans_.begin(); it != plans_.end(); ++it) {
     if (it->dims != dims_) continue;
     plans_.splice(plans_.begin(), plans_, it);
-    stale_ = ran_ = false;
+    stale_ = false;
     return ok();
   }
   FV_ASSIGN(auto plan, make_plan({model(), &backends_, dims_, pool_.threads, options_.fuse}));
   if (plans_.size() == kPlans) plans_.pop_back();
   plans_.push_front({dims_, std::move(plan)});
-  stale_ = ran_ = false;
+  stale_ = false;
   return ok();
 }
 
@@ -159,7 +159,6 @@ Status Session::advance(bool wait, bool* pending) {
     ++next_step_;
   }
   running_ = false;
-  ran_ = true;
   return ok();
 }
 

@@ -65,7 +65,7 @@ class Session {
   std::list<CachedPlan> plans_;  // front = current
   bool stale_ = true;            // dims_ differ from the current plan's
   size_t next_step_ = 0;
-  bool running_ = false, pending_ = false, ran_ = false;
+  bool running_ = false, pending_ = false;
   std::unique_ptr<fv_trace> trace_;
 };
 
