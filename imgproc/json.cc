@@ -1,5 +1,6 @@
 #include "imgproc/json.h"
 
+#include <algorithm>
 #include <clocale>
 #include <cmath>
 #include <cstdio>
@@ -222,8 +223,17 @@ std::string describe(const Value& v) {
       return number(v.number);
     case Type::kString:
       return quote(v.string.size() > 60 ? v.string.substr(0, 60) : v.string);
-    case Type::kArray:
-      return format("an array of %zu", v.items.size());
+    case Type::kArray: {
+      // The first few elements; what is inside them would be too much for a message.
+      constexpr size_t kShown = 9;
+      std::string list;
+      for (size_t i = 0; i < std::min(v.items.size(), kShown); ++i) {
+        const bool nested = v.items[i].type == Type::kArray;
+        list += (i ? ", " : "") + (nested ? "[...]" : describe(v.items[i]));
+      }
+      if (v.items.size() > kShown) list += format(", ... %zu in all", v.items.size());
+      return "[" + list + "]";
+    }
     case Type::kObject:
       return "an object";
   }

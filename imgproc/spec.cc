@@ -139,12 +139,19 @@ Status read_norm(const json::Object& root, Spec& s) {
   FV_TRY(o.read("scale", s.norm_scale));
   FV_TRY(o.read("mean", n, true, s.norm_mean));
   FV_TRY(o.read("std", n, true, s.norm_std));
+  const auto fits = [](double v) { return std::isfinite(static_cast<float>(v)); };
+  if (s.norm_scale == 0)
+    return o.error("scale", "a factor that is not 0 (every picture would look the same)",
+                   o.find("scale"));
+  constexpr char kRange[] = "results within float32";
+  if (!fits(255 * s.norm_scale)) return o.error("scale", kRange, o.find("scale"));
   for (size_t c = 0; c < n; ++c) {
     if (s.norm_std[c] == 0) return o.error("std", "values that are not 0", o.find("std"));
+    if (!fits(s.norm_mean[c])) return o.error("mean", kRange, o.find("mean"));
     const float k = static_cast<float>(s.norm_scale / s.norm_std[c]);
     const float b = static_cast<float>(-s.norm_mean[c] / s.norm_std[c]);
     if (!std::isfinite(k) || !std::isfinite(b) || !std::isfinite(255.0f * k + b))
-      return o.error("std", "scale, mean and std that keep results within float32", o.find("std"));
+      return o.error("std", kRange, o.find("std"));
   }
   return ok();
 }

@@ -43,8 +43,22 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("planes.0.*bytes", {"planes": [Y.astype(np.uint16), UV]}),
     ("planes.0.*buffer", {"planes": [None, UV]}),
     ("planes.0.*buffer", {"planes": ["text", UV]}),
-    ("planes.0.*between pixels.*contiguous", {"planes": [np.zeros((300, 100), np.uint8).T, UV]}),
-    ("planes.0.*negative", {"planes": [Y[::-1], UV]}),
+    ("planes.0.*int8", {"planes": [Y.view(np.int8), UV]}),
+    ("planes.0.*bool", {"planes": [Y > 9, UV]}),
+    ("planes.0.*float32", {"planes": [Y.astype(np.float32), UV]}),
+    ("planes.0.*dimensions", {"planes": [np.uint8(3), UV]}),
+    ("planes.0.*buffer", {"planes": [[1, 2], UV]}),
+    ("planes.*None", {"planes": None}),
+    ("planes.*5", {"planes": 5}),
+    ("planes.0.*strides are given", {"planes": [Y[::-1], UV], "strides": [8, 8]}),
+    ("strides.*5", {"strides": 5}),
+    ("row_stride.*more than 0", {"strides": [0, 8]}),
+    ("pixel_stride.*more than 0", {"pixel_strides": [0, 2]}),
+    ("row_stride|strides.0", {"strides": ["8", 8]}),
+    ("mirror.*2", {"mirror": 2}),
+    ("mirror.*None", {"mirror": None}),
+    ("mirror.*yes", {"mirror": "yes"}),
+    ("mirror.*array", {"mirror": Y}),
     ("row_stride", {"strides": [7, 8]}),
     ("row_stride", {"strides": [-8, 8]}),
     ("row_stride", {"strides": [2**31 - 1, 8]}),
@@ -93,6 +107,75 @@ def test_buffers_of_all_kinds() -> None:
         np.testing.assert_array_equal(Pipeline(size=(8, 6)).compile()(frame)[0], want)
 
 
+def _every_stride(plane: np.ndarray) -> list[np.ndarray]:
+    """The same pixels, laid out in ways that C frames do not know."""
+    rest = tuple(range(2, plane.ndim))
+    back = (0, 1, *rest)
+    wide = np.zeros((plane.shape[0], plane.shape[1] * 70, *plane.shape[2:]), np.uint8)
+    wide[:, ::70] = plane
+    return [
+        np.ascontiguousarray(plane[::-1])[::-1],
+        np.ascontiguousarray(plane[:, ::-1])[:, ::-1],
+        np.rot90(np.ascontiguousarray(np.rot90(plane)), -1),
+        np.rot90(np.ascontiguousarray(np.rot90(plane, 2)), 2),
+        np.asfortranarray(plane),
+        np.ascontiguousarray(plane.transpose(1, 0, *rest)).transpose(back[1], back[0], *rest),
+        np.ascontiguousarray(np.moveaxis(plane, -1, 0)).transpose(*range(1, plane.ndim), 0),
+        wide[:, ::70],
+    ]
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("size", [(9, 6), (1, 5), (7, 1), (130, 67)])
+def test_planes_of_any_strides(fmt: str, size: tuple[int, int]) -> None:
+    width, height = size
+    plain, _ = make(fmt, width, height, rotation=90)
+    plan = Pipeline(size=(11, 7)).compile(layout="nhwc")
+    want, _ = plan(plain)
+    pixel = {"gray": 1, "nv12": 2, "nv21": 2, "i420": 1}.get(fmt, len(fmt))
+    planes = []
+    for i, plane in enumerate(plain.planes):
+        channels = 1 if fmt in ("nv12", "nv21") and i == 0 else pixel
+        planes.append(plane.reshape(len(plane), -1, *(() if channels == 1 else (channels,))))
+    for variant in zip(*(_every_stride(p) for p in planes), strict=True):
+        for a, b in zip(variant, planes, strict=True):
+            np.testing.assert_array_equal(a, b)
+        frame = Frame(format=fmt, width=width, height=height, planes=variant, rotation=90)
+        np.testing.assert_array_equal(plan(frame)[0], want)
+        views = [memoryview(p) for p in variant]
+        frame = Frame(format=fmt, width=width, height=height, planes=views, rotation=90)
+        np.testing.assert_array_equal(plan(frame)[0], want)
+
+
+def test_planes_that_repeat_one_row_or_pixel() -> None:
+    plan = Pipeline(size=(8, 6), color="GRAY").compile()
+    for plane in (np.broadcast_to(Y[:1], (6, 8)), np.broadcast_to(Y[:, :1], (6, 8))):
+        out, _ = plan(Frame(format="gray", width=8, height=6, planes=[plane]))
+        np.testing.assert_array_equal(out[0, 0], plane)
+    overlapping = np.lib.stride_tricks.sliding_window_view(Y.ravel(), 8)[::3][:6]
+    out, _ = plan(Frame(format="gray", width=8, height=6, planes=[overlapping]))
+    np.testing.assert_array_equal(out[0, 0], overlapping)
+    flat = np.repeat(Y.ravel(), 2)[::2]
+    out, _ = plan(Frame(format="gray", width=8, height=6, planes=[flat]))
+    np.testing.assert_array_equal(out[0, 0], Y)
+
+
+def test_suitable_planes_are_not_copied() -> None:
+    for plane in (RGB, noise((6, 20, 3))[:, 3:11], noise((6, 8, 4))[..., :3]):
+        assert Frame(format="rgb", width=8, height=6, planes=[plane]).planes[0] is plane
+
+
+def test_frames_cannot_be_changed() -> None:
+    frame = Frame(format="nv12", width=8, height=6, planes=[Y, UV], rotation=90, mirror=1)
+    want = ("nv12", 8, 6, 90, True, "bt601-limited", (6, 8))
+    names = ("format", "width", "height", "rotation", "mirror", "color", "upright_size")
+    for name, value in zip(names, want, strict=True):
+        assert getattr(frame, name) == value
+    for name in (*names, "planes", "anything"):
+        with pytest.raises(AttributeError):
+            setattr(frame, name, 1)
+
+
 def test_from_numpy() -> None:
     assert repr(Frame.from_numpy(RGB)) == "Frame(rgb 8x6)"
     assert Frame.from_numpy(RGB, "BGR", rotation=90).upright_size == (6, 8)
@@ -104,30 +187,44 @@ def test_from_numpy() -> None:
     for bad in (RGB.astype(np.float32), noise((2, 2, 2)), noise((1, 2, 2, 3)), noise((3,))):
         with pytest.raises(ArgumentError, match="expected uint8"):
             Frame.from_numpy(bad)
-    with pytest.raises(ArgumentError, match="order"):
-        Frame.from_numpy(RGB, "HSV")
+    for order in ("HSV", 5):
+        with pytest.raises(ArgumentError, match="order"):
+            Frame.from_numpy(RGB, order)  # type: ignore[arg-type]
+    for none in (None, [[1]], "photo.png"):
+        with pytest.raises(ArgumentError, match="numpy array"):
+            Frame.from_numpy(none)  # type: ignore[arg-type]
     with pytest.raises(FrameError, match="0x5"):
         Frame.from_numpy(np.zeros((5, 0, 3), np.uint8))
 
 
+@pytest.mark.parametrize("kind", ["png", "tif", "webp"])
 @pytest.mark.parametrize("orientation", range(1, 9))
-def test_exif_is_applied_like_pillow_does(orientation: int, tmp_path: Path) -> None:
+def test_exif_is_applied_like_pillow_does(orientation: int, kind: str, tmp_path: Path) -> None:
     from PIL import ImageOps
 
-    path = tmp_path / "photo.png"
+    path = tmp_path / f"photo.{kind}"
     exif = Image.Exif()
     exif[0x0112] = orientation
-    Image.fromarray(noise((6, 9, 3))).save(path, exif=exif)
+    Image.fromarray(noise((6, 9, 3))).save(path, exif=exif, lossless=True)
     want = np.asarray(ImageOps.exif_transpose(Image.open(path)))
-    frame = Frame.from_file(path)
-    assert (frame.width, frame.height) == (9, 6)
-    out, _ = Pipeline(size=frame.upright_size).compile(dtype="uint8", layout="nhwc")(frame)
-    np.testing.assert_array_equal(out[0], want)
+    loaded = Image.open(path)
+    loaded.load()
+    for frame in (Frame.from_file(path), Frame.from_pil(Image.open(path)), Frame.from_pil(loaded)):
+        if kind != "tif":  # Pillow turns these itself
+            assert (frame.width, frame.height) == (9, 6)
+        out, _ = Pipeline(size=frame.upright_size).compile(dtype="uint8", layout="nhwc")(frame)
+        np.testing.assert_array_equal(out[0], want)
 
 
-@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16"])
+MODES = ["1", "L", "LA", "La", "P", "PA", "RGB", "RGBA", "RGBa", "CMYK", "YCbCr", "HSV", "F"]
+
+
+@pytest.mark.parametrize("mode", [*MODES, "I;16"])
+@pytest.mark.filterwarnings("error")
 def test_pillow_modes(mode: str) -> None:
     picture = Image.fromarray(noise((6, 9, 3)))
+    if mode in ("La", "PA", "RGBa"):
+        picture = picture.convert({"La": "LA", "PA": "P", "RGBa": "RGBA"}[mode])
     if mode == "I;16":
         picture = Image.fromarray(noise((6, 9)).astype(np.uint16) * 257)
     else:
@@ -136,6 +233,43 @@ def test_pillow_modes(mode: str) -> None:
     assert (frame.width, frame.height) == (9, 6)
     if mode == "I;16":
         np.testing.assert_array_equal(np.asarray(frame.planes[0]), noise((6, 9)))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("transparency", [3, bytes(range(256))])
+def test_palettes_with_transparency_keep_their_colours(transparency: Any, tmp_path: Path) -> None:
+    picture = Image.fromarray(noise((6, 9, 3))).convert("P")
+    want = np.asarray(picture.convert("RGB"))
+    path = tmp_path / "palette.png"
+    picture.save(path, transparency=transparency)
+    frame = Frame.from_file(path)
+    out, _ = Pipeline(size=(9, 6)).compile(dtype="uint8", layout="nhwc")(frame)
+    np.testing.assert_array_equal(out[0], want)
+
+
+@pytest.mark.parametrize(
+    ("pixels", "want"),
+    [
+        ([0, 7, 255], [0, 7, 255]),  # 8-bit values in a wide picture
+        ([0, 255, 256, 65535], [0, 0, 1, 255]),  # 16-bit ones
+        ([-5, 255], [0, 255]),
+        ([-5, 70000, 2**31 - 1, 511], [0, 255, 255, 1]),
+        ([0, 0], [0, 0]),
+    ],
+)
+def test_32_bit_grey(pixels: list[int], want: list[int]) -> None:
+    frame = Frame.from_pil(Image.fromarray(np.array([pixels], np.int32)))
+    assert frame.format == "gray"
+    np.testing.assert_array_equal(frame.planes[0], [want])
+
+
+def test_what_is_no_pillow_image() -> None:
+    for bad in (RGB, None, "photo.png", 3):
+        with pytest.raises(ArgumentError, match="Pillow image"):
+            Frame.from_pil(bad)
+    for bad in (None, 5, RGB):
+        with pytest.raises(ArgumentError, match="path"):
+            Frame.from_file(bad)  # type: ignore[arg-type]
 
 
 def test_files_that_are_no_pictures(tmp_path: Path) -> None:
@@ -157,12 +291,20 @@ def test_files_that_are_no_pictures(tmp_path: Path) -> None:
             Frame.from_file(path)
 
 
+@pytest.mark.filterwarnings("error")
 def test_decompression_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "bomb.png"
     Image.new("L", (300, 300)).save(path)
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
-    with pytest.raises(FrameError, match=r"bomb\.png"):
+    monkeypatch.setattr("foveal.frame.MAX_PIXELS", 89_999)
+    with pytest.raises(FrameError, match=r"bomb\.png.*300x300 is 90000 pixels, at most 89999"):
         Frame.from_file(path)
+    with Image.open(path) as opened, pytest.raises(FrameError, match="300x300 is 90000 pixels"):
+        Frame.from_pil(opened)
+    monkeypatch.setattr("foveal.frame.MAX_PIXELS", 90_000)
+    for pillows in (80_000, 30_000):  # it warns of the first and refuses the second
+        monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", pillows)
+        assert Frame.from_file(path).width == 300
+        assert pillows == Image.MAX_IMAGE_PIXELS
 
 
 class _Guarded:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import twin
-from foveal.errors import ArgumentError, ShapeError, SpecError
+from foveal.errors import ShapeError, SpecError
 from foveal.frame import Frame
 from foveal.image import Bilinear, Cover, Letterbox, Nearest, Norm, Pipeline, Yuv
 from imgproc_frames import FORMATS, YUV, make, noise
@@ -356,31 +356,3 @@ def test_fast_is_as_close_as_exact() -> None:
         Pipeline(size=(23, 19), sample=Nearest()).digest()
         != Pipeline(size=(23, 19), sample=Bilinear()).digest()
     )
-
-
-class _Input:
-    name, dtype, shape = "x", "float32", (1, 3, "height", "width")
-
-
-class _Session:
-    """What a plan needs of a session."""
-
-    def __init__(self, inputs: int = 1) -> None:
-        self.inputs = [_Input()] * inputs
-        self.memory = np.zeros((1, 3, 6, 8), np.float32)
-
-    def input_view(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
-        assert name == "x" and tuple(shape) == self.memory.shape
-        return self.memory
-
-
-def test_a_plan_for_a_session_writes_its_input() -> None:
-    frame = Frame.from_numpy(noise((6, 8, 3)))
-    session = _Session()
-    plan = Pipeline(size=(8, 6)).compile(session)
-    plan.run(frame)
-    np.testing.assert_array_equal(session.memory[0].transpose(1, 2, 0), noise((6, 8, 3)))
-    with pytest.raises(ArgumentError, match="2 inputs"):
-        Pipeline(size=(8, 6)).compile(_Session(2))
-    with pytest.raises(ArgumentError, match="out"):
-        Pipeline(size=(8, 6)).compile().run(frame)

@@ -69,7 +69,17 @@ BAD: list[tuple[str, Any]] = [
     ('norm: unknown key "sub"', {**GOOD, "norm": {"sub": 1}}),
     ('norm: key "std"', {**GOOD, "norm": {"std": 0}}),
     ('norm: key "std"', {**GOOD, "norm": {"std": [1, 0, 1]}}),
-    ('norm: key "std"', {**GOOD, "norm": {"scale": 1e300}}),
+    ('norm: key "scale"', {**GOOD, "norm": {"scale": 1e300}}),
+    ('norm: key "scale"', {**GOOD, "norm": {"scale": 1e300, "std": 1e300}}),
+    ('norm: key "scale"', {**GOOD, "norm": {"scale": 0}}),
+    ('norm: key "scale"', {**GOOD, "norm": {"scale": None}}),
+    ('norm: key "mean"', {**GOOD, "norm": {"mean": 1e300}}),
+    ('norm: key "std"', {**GOOD, "norm": {"std": 1e-300}}),
+    ("numbers in 1..16384, got [320, 0]", {"size": [320, 0]}),
+    ("got [320]", {"size": [320]}),
+    ('got [320, 20, "x"]', {"size": [320, 20, "x"]}),
+    ("got [1, [...]]", {"size": [[1, [2]], None]}),
+    ("got [1, 1, 1, 1, 1, 1, 1, 1, 1, ... 99 in all]", {"size": [1] * 99}),
     ('norm: key "mean"', {**GOOD, "norm": {"mean": [1, 2]}}),
     ('norm: key "mean"', {**GOOD, "norm": {"mean": [1, 2, None]}}),
     ('"intermediate"', {**GOOD, "intermediate": "u16"}),
@@ -137,9 +147,39 @@ PIPELINES = [
 def test_round_trip(spec: Pipeline) -> None:
     again = Pipeline.from_json(spec.json())
     assert again.json() == spec.json()
+    assert again == spec and hash(again) == hash(spec)
     assert again.digest() == spec.digest()
     assert hashlib.sha256(spec.json().encode()).hexdigest() == spec.digest()
     assert json.loads(spec.json())["size"] == list(spec.size)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"norm": Norm(1, 0, 1)}, {"norm": Norm(1.0, (0, 0, 0), [1, 1, 1])}),
+        ({"norm": Norm(mean=np.float32(2))}, {"norm": Norm(mean=np.array([2, 2, 2]))}),
+        ({"fit": Letterbox()}, {"fit": Letterbox(pad=114)}),
+        ({"fit": Letterbox(pad=(114, 114, 114))}, {"fit": Letterbox(pad=[114.0] * 3)}),
+        ({"fit": Matrix(np.eye(3))}, {"fit": Matrix()}),
+        ({"border": Constant(7)}, {"border": Constant(np.array([7, 7, 7]))}),
+        ({"orient": 90}, {"orient": 90.0}),
+        ({"size": (8, 6)}, {"size": np.array([8, 6])}),
+    ],
+)
+def test_pipelines_that_mean_the_same_are_equal(one: Any, other: Any) -> None:
+    a, b = Pipeline(**{"size": (8, 6), **one}), Pipeline(**{"size": [8, 6], **other})
+    assert a == b and hash(a) == hash(b) and repr(a) == repr(b)
+    assert a != Pipeline(size=(8, 6), norm=Norm(mean=3))
+
+
+@pytest.mark.parametrize("text", [None, 5, b"{}", ["{}"], {"size": [1, 1]}, "\ud800"])
+def test_only_text_is_read(text: Any) -> None:
+    with pytest.raises(SpecError, match="pipeline spec"):
+        Pipeline.from_json(text)
+    with pytest.raises(SpecError, match="transform"):
+        image.Transform.from_json(text)
+    with pytest.raises(SpecError, match="decoder spec"):
+        image.Decoder.from_json(text)
 
 
 def test_canonical_text_is_stable() -> None:
@@ -167,9 +207,12 @@ def test_long_texts_hash_like_hashlib() -> None:
 
 
 def test_objects_refuse_what_json_cannot_say() -> None:
-    for bad in (float("nan"), float("inf"), object()):
+    for bad in (float("nan"), float("inf"), object(), None, 0, 1e300, 10**400, "1", [1], True):
         with pytest.raises(SpecError):
             Pipeline(size=(4, 4), norm=Norm(scale=bad))  # type: ignore[arg-type]
+    for bad in ("abc", [["x"]], {"m": 1}):
+        with pytest.raises(SpecError, match='"m"'):
+            Pipeline(size=(4, 4), fit=Matrix(bad))  # type: ignore[arg-type]
     with pytest.raises(AttributeError):
         Pipeline(size=(4, 4)).color = "BGR"  # type: ignore[misc]
     assert image.Pipeline(size=(4, 4)) == Pipeline(size=(4, 4))

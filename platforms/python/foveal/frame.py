@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import warnings
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +44,11 @@ _EXIF = {
 }
 _EXIF_TAG = 0x0112
 
+MAX_PIXELS = 250_000_000
+"""Pictures with more pixels are refused before they are decoded: they would need more than 1 GB."""
+
+_opening = threading.Lock()  # held while Pillow's own, process-wide limit is set aside
+
 
 class Frame:
     """One image: format, size, planes, orientation, colour. Immutable; holds on to its buffers.
@@ -54,7 +59,8 @@ class Frame:
         width, height: pixels as they lie in memory (before rotation), 1..32768.
         planes: buffers (numpy uint8 arrays, bytes, memoryview ...), one per plane: one for the
             packed formats, Y and UV for nv12/nv21, Y, U and V for i420. Chroma planes are half
-            size, rounded up. Nothing is copied.
+            size, rounded up. Arrays with strides that a frame cannot express (negative, zero,
+            transposed, pixels more than 64 bytes apart) are copied, once; nothing else is.
         rotation: 0, 90, 180 or 270 clockwise degrees that make the image upright.
         mirror: left and right are exchanged, after the rotation.
         color: of yuv formats: "bt601", "bt709" or "bt2020", "-", "limited" or "full"; None when
@@ -69,7 +75,16 @@ class Frame:
             strides say, a wrong number of planes, an unknown format, a size of zero ...
     """
 
-    __slots__ = ("_handle", "color", "format", "height", "mirror", "planes", "rotation", "width")
+    __slots__ = (
+        "_color",
+        "_format",
+        "_handle",
+        "_height",
+        "_mirror",
+        "_planes",
+        "_rotation",
+        "_width",
+    )
 
     def __init__(
         self,
@@ -92,6 +107,9 @@ class Frame:
         code, pixels = _FORMATS[name]
         if isinstance(planes, (np.ndarray, bytes, bytearray, memoryview)):
             planes = [planes]
+        planes = _list("planes", planes)
+        strides = None if strides is None else _list("strides", strides)
+        pixel_strides = None if pixel_strides is None else _list("pixel_strides", pixel_strides)
         if len(planes) != len(pixels):
             raise FrameError(f"frame: planes: {name} has {len(pixels)}, got {len(planes)}")
         for what, given in (("strides", strides), ("pixel_strides", pixel_strides)):
@@ -100,16 +118,19 @@ class Frame:
                     f"frame: {what}: expected one per plane ({len(planes)}), got {len(given)}"
                 )
         matrix, range_ = _parse_color(color)
+        if not isinstance(mirror, (bool, np.bool_, int, np.integer)) or mirror not in (0, 1):
+            raise FrameError(f"frame: mirror: expected True or False, got {mirror!r}")
         width, height = _integer("width", width), _integer("height", height)
         entries = []
         for i, plane in enumerate(planes):
             half = name in ("nv12", "nv21", "i420") and i > 0
             size = ((width + 1) // 2, (height + 1) // 2) if half else (width, height)
-            row, pixel = _strides(plane, i, pixels[i], size)
+            laid_out = strides is not None or pixel_strides is not None
+            plane, row, pixel = _plane(plane, i, pixels[i], size, laid_out)
             if strides is not None:
-                row = _integer(f"strides[{i}]", strides[i])
+                row = _stride("row_stride", f"strides[{i}]", strides[i])
             if pixel_strides is not None:
-                pixel = _integer(f"pixel_strides[{i}]", pixel_strides[i])
+                pixel = _stride("pixel_stride", f"pixel_strides[{i}]", pixel_strides[i])
             entries.append((plane, row, pixel))
         self._handle = _core.frame_new(
             code,
@@ -121,13 +142,48 @@ class Frame:
             matrix,
             range_,
         )
-        self.format = name
-        self.width = width
-        self.height = height
-        self.planes = tuple(planes)
-        self.rotation = int(rotation)
-        self.mirror = bool(mirror)
-        self.color = color
+        self._format = name
+        self._width = width
+        self._height = height
+        self._planes = tuple(plane for plane, _, _ in entries)
+        self._rotation = int(rotation)
+        self._mirror = bool(mirror)
+        self._color = color
+
+    @property
+    def format(self) -> str:
+        """In lower case."""
+        return self._format
+
+    @property
+    def width(self) -> int:
+        """Pixels as they lie in memory."""
+        return self._width
+
+    @property
+    def height(self) -> int:
+        """Pixels as they lie in memory."""
+        return self._height
+
+    @property
+    def planes(self) -> tuple[Any, ...]:
+        """The buffers that are read."""
+        return self._planes
+
+    @property
+    def rotation(self) -> int:
+        """Clockwise degrees that make the image upright."""
+        return self._rotation
+
+    @property
+    def mirror(self) -> bool:
+        """Whether left and right are exchanged, after the rotation."""
+        return self._mirror
+
+    @property
+    def color(self) -> str | None:
+        """Matrix and range of yuv formats."""
+        return self._color
 
     def __repr__(self) -> str:
         turned = f", rotation={self.rotation}" if self.rotation else ""
@@ -154,9 +210,11 @@ class Frame:
         may be strided; other layouts are copied. Raises ArgumentError for other dtypes or shapes,
         FrameError for an empty picture.
         """
+        if not isinstance(array, np.ndarray):
+            raise ArgumentError(f"array: expected a numpy array, got {type(array).__name__}")
         channels = 1 if array.ndim == 2 else array.shape[-1] if array.ndim == 3 else 0
         order = order or {1: "GRAY", 3: "RGB", 4: "RGBA"}.get(channels, "RGB")
-        want = {"rgb": 3, "bgr": 3, "rgba": 4, "bgra": 4, "gray": 1}.get(order.lower())
+        want = {"rgb": 3, "bgr": 3, "rgba": 4, "bgra": 4, "gray": 1}.get(str(order).lower())
         if want is None:
             raise ArgumentError(f"order: expected RGB, BGR, RGBA, BGRA or GRAY, got '{order}'")
         if array.dtype != np.uint8 or channels != want:
@@ -170,9 +228,6 @@ class Frame:
         height, width = array.shape[:2]
         if not array.size:
             raise FrameError(f"array: expected a picture, got {width}x{height} pixels")
-        adjacent = array.strides[1] == want and (array.ndim == 2 or array.strides[2] == 1)
-        if not adjacent or array.strides[0] < width * want:
-            array = np.ascontiguousarray(array)
         return cls(
             format=order,
             width=width,
@@ -186,18 +241,29 @@ class Frame:
     def from_pil(cls, image: Image) -> Frame:
         """A frame of a Pillow image. EXIF orientation becomes rotation and mirror.
 
-        Modes other than L, RGB and RGBA are converted to RGB. Raises FrameError when the image
-        cannot be decoded or is empty.
+        L, RGB and RGBA are taken as they are, 16-bit greys (I;16) as their upper 8 bits, 32-bit
+        greys (I) as 8-bit values when none is above 255 and as 16-bit ones otherwise (clipped to
+        0..65535). Pillow converts the others to RGB; it clips F to 0..255.
+
+        Raises ArgumentError for what is no Pillow image, FrameError when the image cannot be
+        decoded, is empty or has more than `MAX_PIXELS` pixels.
         """
+        if not (hasattr(image, "getexif") and hasattr(image, "convert")):
+            raise ArgumentError(
+                f"image: expected a Pillow image, got {type(image).__name__}",
+                hint="Frame.from_numpy takes arrays, Frame.from_file paths",
+            )
+        width, height = image.size
+        if width * height > MAX_PIXELS:
+            raise FrameError(
+                f"image: {width}x{height} is {width * height} pixels, at most {MAX_PIXELS} "
+                "are accepted",
+                hint="scale the picture down first",
+            )
         try:
+            image.load()  # before its EXIF is read: for TIFF this already turns the pixels
             rotation, mirror = _EXIF.get(image.getexif().get(_EXIF_TAG, 1), (0, False))
-            if image.mode.startswith("I"):  # 16-bit grey, which convert() would clip, not scale
-                wide = np.asarray(image).astype(np.int64)
-                pixels = (wide.clip(0, 65535) >> 8).astype(np.uint8)
-            elif image.mode in ("L", "RGB", "RGBA"):
-                pixels = np.asarray(image)
-            else:
-                pixels = np.asarray(image.convert("RGB"))
+            pixels = _pixels(image)
         except (OSError, SyntaxError, ValueError, EOFError) as error:
             raise FrameError(f"image: the picture is damaged: {error}") from error
         return cls.from_numpy(pixels, rotation=rotation, mirror=mirror)
@@ -208,17 +274,25 @@ class Frame:
 
         Raises:
             NotFoundError: there is no such file.
-            FrameError: no picture, a damaged one, an empty one, or one so large that it must be
-                suspected of being a decompression bomb.
+            FrameError: no picture, a damaged one, an empty one, or one of more than `MAX_PIXELS`
+                pixels, which must be suspected of being a decompression bomb.
         """
         from PIL import Image, UnidentifiedImageError
 
-        file = Path(path)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error", Image.DecompressionBombWarning)
-                with Image.open(file) as image:
-                    return cls.from_pil(image)
+            file = Path(path)
+        except TypeError:
+            raise ArgumentError(f"path: expected a path, got {type(path).__name__}") from None
+        try:
+            with _opening:
+                # Pillow's limit warns from 89 million pixels on; ours is checked before decoding.
+                limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+                try:
+                    image = Image.open(file)  # reads the header
+                finally:
+                    Image.MAX_IMAGE_PIXELS = limit
+            with image:
+                return cls.from_pil(image)
         except FrameError as error:
             raise FrameError(f"{file}: {error.message}", hint=error.hint) from error
         except FileNotFoundError:
@@ -231,10 +305,24 @@ class Frame:
             raise FrameError(
                 f"{file}: expected a picture (PNG, JPEG, WebP ...), got {got}"
             ) from None
-        except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-            raise FrameError(f"{file}: {error}", hint="scale the picture down first") from None
         except (OSError, SyntaxError, ValueError, EOFError) as error:
             raise FrameError(f"{file}: the picture is damaged: {error}") from error
+
+
+def _pixels(image: Image) -> NDArray[np.uint8]:
+    """Decodes and converts, see `from_pil`."""
+    if image.mode.startswith("I"):  # convert() would clip, not scale
+        wide = np.asarray(image).astype(np.int64)
+        if image.mode == "I" and not (wide > 255).any():
+            return wide.clip(0, 255).astype(np.uint8)
+        return (wide.clip(0, 65535) >> 8).astype(np.uint8)
+    if image.mode in ("L", "RGB", "RGBA"):
+        return np.asarray(image)
+    if image.mode == "La":  # Pillow knows one way out of it
+        image = image.convert("LA")
+    # Colours are the same either way; to RGB, Pillow warns of the transparency it drops.
+    keep = "transparency" in image.info or image.mode in ("PA", "RGBa")
+    return np.asarray(image.convert("RGBA" if keep else "RGB"))
 
 
 def _parse_color(color: str | None) -> tuple[int, int]:
@@ -258,10 +346,30 @@ def _integer(field: str, value: Any) -> int:
     return number
 
 
-def _strides(plane: Any, index: int, pixel: int, size: tuple[int, int]) -> tuple[int, int]:
-    """Bytes between rows and between pixels of a buffer; 0 where it does not say.
+def _list(field: str, values: Any) -> list[Any]:
+    try:
+        return list(values)
+    except TypeError:
+        raise FrameError(
+            f"frame: {field}: expected a list with one entry per plane, got {values!r}"
+        ) from None
 
-    Arrays may be [rows, columns, bytes of a pixel], [rows, bytes of a row] or flat.
+
+def _stride(field: str, what: str, value: Any) -> int:
+    number = _integer(what, value)
+    if number == 0:
+        raise FrameError(f"frame: {field}: {what}: expected bytes, more than 0, got 0")
+    return number
+
+
+def _plane(
+    plane: Any, index: int, pixel: int, size: tuple[int, int], laid_out: bool
+) -> tuple[Any, int, int]:
+    """A buffer and its bytes between rows and between pixels, 0 where it does not say.
+
+    Arrays may be [rows, columns, bytes of a pixel], [rows, bytes of a row] or flat. What strides
+    of one pixel in a row in memory order cannot express is copied, unless it is `laid_out` by
+    strides of the caller, which count from the buffer's first byte.
     """
 
     def error(expected: str, got: object) -> FrameError:
@@ -269,26 +377,42 @@ def _strides(plane: Any, index: int, pixel: int, size: tuple[int, int]) -> tuple
 
     try:
         view = memoryview(plane)
-    except TypeError:
-        raise error("a buffer of bytes", type(plane).__name__) from None
-    if view.itemsize != 1 or view.shape is None or view.strides is None:
-        raise error("bytes (uint8)", f"elements of {view.itemsize} bytes")
+    except (TypeError, ValueError, BufferError):
+        got = f"elements of {plane.dtype}" if hasattr(plane, "dtype") else type(plane).__name__
+        raise error("a buffer of bytes (uint8)", got) from None
+    if view.itemsize != 1 or view.format.lstrip("@=<>!") not in ("B", "c"):
+        raise error("bytes (uint8)", f"elements of type '{getattr(plane, 'dtype', view.format)}'")
     shape, strides = view.shape, view.strides
-    if any(s < 0 for s in strides):
-        raise error("strides that are not negative", f"{strides}; pass a contiguous copy")
-    if view.ndim > 3 or view.ndim < 1:
+    if shape is None or strides is None or not 1 <= view.ndim <= 3:
         raise error("1 to 3 dimensions", view.ndim)
     columns = view.ndim == 3 or (view.ndim == 2 and pixel == 1)  # the second one counts pixels
-    if view.ndim > 1 and shape[0] < size[1]:
-        raise error(f"at least {size[1]} rows", shape[0])
-    if columns and shape[1] < size[0]:
-        raise error(f"at least {size[0]} columns", shape[1])
+    width, height = size
+    if view.ndim > 1 and shape[0] < height:
+        raise error(f"at least {height} rows", f"an array of shape {shape}")
+    if columns and shape[1] < width:
+        raise error(f"at least {width} columns", f"an array of shape {shape}")
     if view.ndim == 3 and shape[2] < pixel:
-        raise error(f"at least {pixel} bytes per pixel", shape[2])
-    if strides[-1] != 1 and shape[-1] > 1 and not (columns and view.ndim == 2):
-        raise error("adjacent bytes", f"a stride of {strides[-1]}")
-    row = strides[0] if view.ndim > 1 and shape[0] > 1 else 0
-    step = strides[1] if columns and shape[1] > 1 else 0
-    if step and not pixel <= step <= 64:
-        raise error(f"{pixel} to 64 bytes between pixels", f"{step}; pass a contiguous copy")
-    return row, step
+        raise error(f"at least {pixel} bytes per pixel", f"an array of shape {shape}")
+    row = strides[0] if view.ndim > 1 and height > 1 else 0
+    step = strides[1] if columns and width > 1 else 0
+    # Bytes of a row that hold pixels, as far as this buffer can tell.
+    used = (width - 1) * (step or pixel) + pixel if columns else width * pixel
+    adjacent = strides[-1] == 1 or shape[-1] < 2 or (columns and view.ndim == 2)
+    fits = (
+        adjacent
+        and all(s > 0 or n < 2 for s, n in zip(strides, shape, strict=True))
+        and (not step or pixel <= step <= 64)
+        and (not row or row >= used)
+    )
+    if fits:
+        return plane, row, step
+    if laid_out:
+        raise error(
+            "rows of pixels in memory order where strides are given",
+            f"strides {strides}; leave strides out and the array is copied",
+        )
+    array = np.asarray(view)
+    if columns:
+        array = array[:height, :width, :pixel] if view.ndim == 3 else array[:height, :width]
+    dense = np.ascontiguousarray(array)
+    return dense, dense.strides[0] if view.ndim > 1 else 0, pixel if columns else 0

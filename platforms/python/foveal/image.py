@@ -5,6 +5,8 @@ plan = spec.compile(dtype="float32", layout="nchw")
 out = numpy.empty(plan.shape, plan.dtype)
 transform = plan.run(frame, out=out)
 boxes = transform.to_frame(boxes_in_the_tensor)
+
+A plan for `session.inputs[0]` needs no `out`: it writes the memory that `session.run()` reads.
 """
 
 from __future__ import annotations
@@ -15,9 +17,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from foveal import _core
+from foveal._transform import Transform, json_text
 from foveal.draw import draw, draw_box, draw_label, draw_line, draw_point, draw_text, fill_box
 from foveal.errors import ArgumentError, ShapeError, SpecError
 from foveal.frame import Frame
@@ -72,13 +75,13 @@ def _plain(value: Any) -> Any:
 
 
 class _Part:
-    """A frozen dataclass that is one object of the spec; fields that are None are left out."""
+    """A frozen dataclass that is one object of the spec."""
 
     k: ClassVar[str] = ""
 
     def to_spec(self) -> dict[str, Any]:
         """The object as it stands in the spec."""
-        own = {n: _plain(v) for n, v in asdict(self).items() if v is not None}  # type: ignore[call-overload]
+        own = {n: _plain(v) for n, v in asdict(self).items()}  # type: ignore[call-overload]
         return {"k": self.k, **own} if self.k else own
 
 
@@ -101,6 +104,12 @@ class Letterbox(_Part):
     pad: Levels | None = None
     policy: str = "ultralytics"
 
+    def to_spec(self) -> dict[str, Any]:
+        own = super().to_spec()
+        if self.pad is None:  # the spec's default depends on the policy
+            del own["pad"]
+        return own
+
 
 @dataclass(frozen=True)
 class Cover(_Part):
@@ -117,7 +126,10 @@ class Matrix(_Part):
     m: Sequence[float] = (1, 0, 0, 0, 1, 0, 0, 0, 1)
 
     def to_spec(self) -> dict[str, Any]:
-        return {"k": self.k, "m": np.asarray(self.m, np.float64).ravel().tolist()}
+        try:
+            return {"k": self.k, "m": np.asarray(self.m, np.float64).ravel().tolist()}
+        except (TypeError, ValueError) as error:
+            raise SpecError(f'pipeline spec: fit: key "m": expected 9 numbers: {error}') from None
 
 
 @dataclass(frozen=True)
@@ -202,8 +214,15 @@ _SAMPLES: dict[str, type[_Part]] = {c.k: c for c in (Nearest, Bilinear, Bicubic,
 _BORDERS: dict[str, type[_Part]] = {c.k: c for c in (Replicate, Constant)}
 
 
+def _levels(value: Any) -> Any:
+    """Numbers of the canonical text as the fields hold them."""
+    if isinstance(value, list):
+        return tuple(float(v) for v in value)
+    return value
+
+
 def _part(kinds: Mapping[str, type[_Part]], value: Mapping[str, Any]) -> Any:
-    own = {n: tuple(v) if isinstance(v, list) else v for n, v in value.items() if n != "k"}
+    own = {n: _levels(v) for n, v in value.items() if n != "k"}
     kind = kinds.get(value["k"])
     if kind is None:
         raise SpecError(f"pipeline spec: '{value['k']}' has no counterpart in foveal.image")
@@ -218,6 +237,9 @@ class Pipeline:
     frame's rotation and mirror), "none", or degrees. roi: "full", or "per_call" (given to `run`).
     profile: the numeric contract, "exact" or "fast". intermediate: "f32", or "u8" to round to
     whole numbers before the normalisation.
+
+    Fields hold the canonical values, e.g. one number per channel: pipelines that mean the same
+    are equal and have equal hashes.
 
     Raises SpecError, naming the key, for anything the specification does not know.
     """
@@ -242,8 +264,10 @@ class Pipeline:
             text = json.dumps({"imgproc": 1, **parts}, allow_nan=False)
         except (TypeError, ValueError) as error:
             raise SpecError(f"pipeline spec: {error}") from None
-        object.__setattr__(self, "_spec", _core.ImageSpec(text))
-        object.__setattr__(self, "size", tuple(int(v) for v in self.size))
+        spec = _core.ImageSpec(text)
+        object.__setattr__(self, "_spec", spec)
+        for name, value in _fields(spec.json).items():
+            object.__setattr__(self, name, value)
 
     def json(self) -> str:
         """The canonical text: equal pipelines give equal text."""
@@ -256,28 +280,13 @@ class Pipeline:
     @classmethod
     def from_json(cls, text: str) -> Pipeline:
         """The pipeline a specification describes. Raises SpecError."""
-        d = json.loads(_core.ImageSpec(text).json)
-        return cls(
-            size=(d["size"][0], d["size"][1]),
-            color=d["color"],
-            orient=d["orient"],
-            roi=d["roi"],
-            fit=_part(_FITS, d["fit"]),
-            sample=_part(_SAMPLES, d["sample"]),
-            profile=d["profile"],
-            border=_part(_BORDERS, d["border"]),
-            yuv=Yuv(**d["yuv"]),
-            norm=Norm(
-                scale=d["norm"]["scale"], mean=tuple(d["norm"]["mean"]), std=tuple(d["norm"]["std"])
-            ),
-            intermediate=d["intermediate"],
-        )
+        return cls(**_fields(_core.ImageSpec(json_text("pipeline spec", text)).json))
 
     def compile(
         self,
         tensor: Any = None,
         *,
-        dtype: str | None = None,
+        dtype: DTypeLike | None = None,
         layout: str = "auto",
         shape: Sequence[int | str | None] | None = None,
         threads: int = 1,
@@ -285,9 +294,11 @@ class Pipeline:
         """Prepares the pipeline for one tensor.
 
         Args:
-            tensor: a TensorInfo (`session.inputs[0]`): gives dtype and shape. Or the Session of a
-                model with one input: then `run` writes that input's own memory unless told `out`.
-            dtype: "float32" (default) or "uint8".
+            tensor: gives dtype and shape. An input of a session (`session.inputs[0]`), or the
+                Session of a model with one input: then `run` writes that input's own memory
+                unless told `out`, and gives open dimensions the pipeline's size. Or an input of a
+                Model, which only describes.
+            dtype: "float32" (default) or "uint8", as text or numpy's type.
             layout: "nchw", "nhwc", "nc4hw4", "nc8hw8", "nc16hw16"; "auto" decides by the shape
                 (nchw without one).
             shape: four dimensions in that layout's order (NCHW for the blocked ones); None, names
@@ -295,21 +306,26 @@ class Pipeline:
             threads: how many threads a run may use. The result does not depend on it.
 
         Raises:
+            ArgumentError: an argument of the wrong type.
             ShapeError: the pipeline's size and channels do not fit the tensor.
             SpecError: something this build cannot do exactly as specified; it says what.
         """
-        session = tensor if hasattr(tensor, "input_view") else None
-        if session is not None:
-            if len(session.inputs) != 1:
-                names = ", ".join(t.name for t in session.inputs)
-                raise ArgumentError(
-                    f"compile: the session has {len(session.inputs)} inputs: {names}",
-                    hint="pass one of session.inputs, and out=session.input_view(name) to run",
-                )
-            tensor = session.inputs[0]
+        tensor, session = _target(tensor)
+        element = None if dtype is None else _dtype(dtype)
         if tensor is not None:
-            dtype = dtype or str(tensor.dtype)
+            if session is not None and element not in (None, str(tensor.dtype)):
+                raise ArgumentError(
+                    f"compile: dtype: the session's input '{tensor.name}' is {tensor.dtype}, "
+                    f"got {element}"
+                )
+            element = element or str(tensor.dtype)
             shape = tensor.shape if shape is None else shape
+        element = element or "float32"
+        shape = None if shape is None else _shape(shape)
+        if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)):
+            raise ArgumentError(f"compile: threads: expected a whole number, got {threads!r}")
+        if not 0 <= threads <= 64:
+            raise ArgumentError(f"compile: threads: expected 0 (as 1) to 64, got {threads}")
         channels = 1 if self.color == "GRAY" else 3
         name = str(layout).lower()
         if name == "auto":
@@ -321,13 +337,93 @@ class Pipeline:
         full: tuple[int, ...] = (1, channels, height, width)
         if order == 1:
             full = (1, height, width, channels)
-        dims = [d if isinstance(d, (int, np.integer)) and d >= 0 else -1 for d in shape or full]
+        if block and session is not None:
+            raise ArgumentError(
+                f"compile: layout: a session's input is nchw or nhwc, got '{layout}'"
+            )
+        dims = [d if isinstance(d, int) else -1 for d in (full if shape is None else shape)]
         core = self._spec.compile(  # type: ignore[attr-defined]
-            dtype or "float32", order, block, [int(d) for d in dims], int(threads)
+            element, order, block, dims, int(threads)
         )
         if block:
             full = (1, -(-channels // block), height, width, block)
-        return Plan(self, core, np.dtype(dtype or "float32"), full, session)
+        own = None if session is None else (session, str(tensor.name))
+        return Plan(self, core, np.dtype(element), full, own)
+
+
+def _fields(text: str) -> dict[str, Any]:
+    """The fields of the pipeline that a canonical text describes."""
+    d = json.loads(text)
+    norm = d["norm"]
+    return {
+        "size": (int(d["size"][0]), int(d["size"][1])),
+        "color": d["color"],
+        "orient": d["orient"],
+        "roi": d["roi"],
+        "fit": _part(_FITS, d["fit"]),
+        "sample": _part(_SAMPLES, d["sample"]),
+        "profile": d["profile"],
+        "border": _part(_BORDERS, d["border"]),
+        "yuv": Yuv(**d["yuv"]),
+        "norm": Norm(float(norm["scale"]), _levels(norm["mean"]), _levels(norm["std"])),
+        "intermediate": d["intermediate"],
+    }
+
+
+def _target(tensor: Any) -> tuple[Any, Any]:
+    """What `compile` was given, as a tensor's description and the session that owns it, if any."""
+    if tensor is None:
+        return None, None
+    if hasattr(tensor, "input_view"):
+        session = tensor
+        if len(session.inputs) != 1:
+            names = ", ".join(t.name for t in session.inputs)
+            raise ArgumentError(
+                f"compile: the session has {len(session.inputs)} inputs: {names}",
+                hint="pass the one of session.inputs that takes the picture",
+            )
+        return session.inputs[0], session
+    if not (hasattr(tensor, "name") and hasattr(tensor, "shape") and hasattr(tensor, "dtype")):
+        raise ArgumentError(
+            "compile: expected a Session or one of its inputs, got "
+            f"{tensor if isinstance(tensor, (int, float, str)) else type(tensor).__name__!r}",
+            hint="dtype, layout and shape go by name",
+        )
+    return tensor, getattr(tensor, "session", None)
+
+
+# What numpy names; which of them a pipeline writes is the compiler's business.
+_DTYPES = {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
+_DTYPES |= {"bool", "bfloat16", "float16", "float32", "float64"}
+
+
+def _dtype(dtype: Any) -> str:
+    if isinstance(dtype, str) and dtype in _DTYPES:
+        return dtype
+    try:
+        found = np.dtype(dtype)
+    except (TypeError, ValueError):
+        found = None
+    if found is None or not found.isnative or found.name not in _DTYPES:
+        raise ArgumentError(f"compile: dtype: expected float32 or uint8, got {dtype!r}")
+    return str(found.name)
+
+
+def _shape(shape: Any) -> tuple[int | str | None, ...]:
+    """A shape of ints from 0, names, None; -1 becomes None."""
+    dims = None if isinstance(shape, (str, bytes)) or not np.iterable(shape) else tuple(shape)
+    for d in dims or ():
+        whole = isinstance(d, (int, np.integer)) and not isinstance(d, bool)
+        if not (d is None or isinstance(d, str) or (whole and -1 <= d < 2**63)):
+            dims = None
+            break
+    if dims is None:
+        raise ArgumentError(
+            f"compile: shape: expected four whole numbers, names or None, got {shape!r}"
+        )
+    return tuple(
+        d if d is None or isinstance(d, str) else (int(d) if d >= 0 else None) for d in dims
+    )
 
 
 _LAYOUTS = {"nchw": (0, 0), "nhwc": (1, 0), "nc4hw4": (0, 4), "nc8hw8": (0, 8), "nc16hw16": (0, 16)}
@@ -342,10 +438,7 @@ def _guess_layout(
         raise ShapeError(f"compile: expected a tensor of 4 dimensions, got {list(shape)}")
 
     def fits(want: tuple[int, ...]) -> bool:
-        return all(
-            not isinstance(d, (int, np.integer)) or d < 0 or d == w
-            for d, w in zip(shape[1:], want, strict=True)
-        )
+        return all(not isinstance(d, int) or d == w for d, w in zip(shape[1:], want, strict=True))
 
     width, height = size
     nchw, nhwc = fits((channels, height, width)), fits((height, width, channels))
@@ -394,6 +487,17 @@ class Quad:
 def _roi(roi: Any) -> tuple[int, list[float]] | None:
     if roi is None:
         return None
+    try:
+        return _roi_values(roi)
+    except ArgumentError:
+        raise
+    except (TypeError, ValueError, OverflowError):
+        raise ArgumentError(
+            f"roi: expected Rect, RotatedRect, Quad, or 4, 5 or 8 numbers, got {roi!r}"
+        ) from None
+
+
+def _roi_values(roi: Any) -> tuple[int, list[float]]:
     if isinstance(roi, Rect):
         return 1, [float(v) for v in (roi.x0, roi.y0, roi.x1, roi.y1)]
     if isinstance(roi, RotatedRect):
@@ -411,7 +515,7 @@ def _roi(roi: Any) -> tuple[int, list[float]] | None:
 
 
 class Plan:
-    """A compiled pipeline. One thread at a time.
+    """A compiled pipeline. Threads may share it: its runs take turns.
 
     Attributes:
         spec: the pipeline. shape, dtype: of the array that `run` writes.
@@ -423,40 +527,66 @@ class Plan:
         core: Any,
         dtype: np.dtype[Any],
         shape: tuple[int, ...],
-        session: Any = None,
+        target: tuple[Any, str] | None = None,
     ) -> None:
-        self._session = session
+        self._target = target  # the session and the name of its input
         self.spec = spec
         self.shape = shape
         self.dtype = dtype
         self._core = core
+
+    def __repr__(self) -> str:
+        width, height = self.spec.size
+        target = "" if self._target is None else f" -> input '{self._target[1]}'"
+        return f"Plan({width}x{height} {self.spec.color}, {self.dtype} {self.shape}{target})"
 
     def run(self, frame: Frame, roi: Any = None, out: Array | None = None) -> Transform:
         """Writes the tensor of `frame` and returns what was done.
 
         roi: Rect, RotatedRect, Quad, or 4 (x0, y0, x1, y1), 5 (cx, cy, w, h, degrees) or 8
         numbers, in upright pixels; needed exactly when the spec says "per_call".
-        out: C-contiguous array of this plan's dtype and size (any shape of that many elements),
-        e.g. `session.input_view(name)`. None: the input of the session it was compiled for; then
-        `session.run()` runs on it.
+        out: C-contiguous, writable array of this plan's dtype and shape (leading dimensions of 1
+        may be missing, and one flat dimension will do), e.g. `session.input_view(name)`. None:
+        the input that the plan was compiled for, resized if need be; then `session.run()` runs
+        on it. Threads that share the session hold `session.lock` around the two.
 
-        Raises FrameError (frame or ROI), ArgumentError (out, missing ROI).
+        Raises FrameError (frame or ROI), ArgumentError (out, missing ROI), ShapeError (out).
         """
         if not isinstance(frame, Frame):
             raise ArgumentError(
                 f"run: expected a Frame, got {type(frame).__name__}",
                 hint="Frame.from_numpy, Frame.from_pil and Frame.from_file make one",
             )
-        if out is None and self._session is not None:
-            out = self._session.input_view(self._session.inputs[0].name, self.shape)
-        if out is None:
+        region = _roi(roi)
+        if out is not None:
+            self._check_out(out)
+            return Transform(self._core.run(frame._handle, region, out))
+        if self._target is None:
             raise ArgumentError(
                 "run: out: expected an array to write to, got None",
-                hint="pass out=array, or compile the pipeline for a Session",
+                hint="pass out=array, or compile the pipeline for one of session.inputs",
             )
-        if out.size != int(np.prod(self.shape)):
+        session, name = self._target
+        with session.lock:
+            view = session.input_view(name, self.shape)
+            return Transform(self._core.run(frame._handle, region, view))
+
+    def _check_out(self, out: Any) -> None:
+        if not isinstance(out, np.ndarray):
+            raise ArgumentError(f"run: out: expected a numpy array, got {type(out).__name__}")
+        if out.dtype != self.dtype or not out.dtype.isnative:
+            raise ArgumentError(f"run: out: expected dtype {self.dtype}, got {out.dtype}")
+        if not (out.ndim == 1 and out.size == int(np.prod(self.shape))) and (
+            _without_ones(out.shape) != _without_ones(self.shape)
+        ):
             raise ShapeError(f"run: out: expected shape {self.shape}, got {out.shape}")
-        return Transform(self._core.run(frame._handle, _roi(roi), out))
+        flags = out.flags
+        if not (flags.c_contiguous and flags.writeable and flags.aligned):
+            raise ArgumentError(
+                "run: out: expected a C-contiguous, aligned, writable array, got one with strides "
+                f"{out.strides}{'' if flags.writeable else ', read-only'}"
+                f"{'' if flags.aligned else ', not aligned'}"
+            )
 
     def __call__(self, frame: Frame, roi: Any = None) -> tuple[Array, Transform]:
         """A new array and its transform."""
@@ -468,127 +598,10 @@ class Plan:
         return str(self._core.explain())
 
 
-_TENSOR, _UPRIGHT, _SENSOR = 0, 1, 2
-
-
-class Transform:
-    """What a plan did: maps between the tensor, the upright frame and the sensor's pixels.
-
-    Always the inverse of the map that was applied. Arrays of points end in 2 (x, y), of boxes in
-    4 (x0, y0, x1, y1); results are float64.
-    """
-
-    def __init__(self, core: Any) -> None:
-        self._core = core
-
-    @property
-    def matrix(self) -> NDArray[np.float64]:
-        """3x3, tensor -> upright frame pixels."""
-        m: NDArray[np.float64] = self._core.to_upright
-        return m
-
-    @property
-    def inverse(self) -> NDArray[np.float64]:
-        """3x3, upright frame -> tensor pixels."""
-        m: NDArray[np.float64] = self._core.from_upright
-        return m
-
-    @property
-    def tensor_size(self) -> tuple[int, int]:
-        """Width, height."""
-        w, h = self._core.tensor_size
-        return int(w), int(h)
-
-    @property
-    def frame_size(self) -> tuple[int, int]:
-        """Width, height of the upright frame."""
-        w, h = self._core.frame_size
-        return int(w), int(h)
-
-    @property
-    def valid(self) -> tuple[float, float, float, float]:
-        """The part of the tensor that shows the region: x0, y0, x1, y1. The rest is bars."""
-        x0, y0, x1, y1 = self._core.valid
-        return x0, y0, x1, y1
-
-    def to_frame(self, boxes: ArrayLike) -> Array:
-        """Boxes in the tensor -> upright frame (hull of the mapped corners)."""
-        return self._boxes(_TENSOR, _UPRIGHT, boxes)
-
-    def points_to_frame(self, points: ArrayLike) -> Array:
-        """Points in the tensor -> upright frame."""
-        return self._points(_TENSOR, _UPRIGHT, points)
-
-    def from_frame(self, boxes: ArrayLike) -> Array:
-        """Boxes in the upright frame -> tensor."""
-        return self._boxes(_UPRIGHT, _TENSOR, boxes)
-
-    def points_from_frame(self, points: ArrayLike) -> Array:
-        """Points in the upright frame -> tensor."""
-        return self._points(_UPRIGHT, _TENSOR, points)
-
-    def to_sensor(self, boxes: ArrayLike) -> Array:
-        """Boxes in the upright frame -> pixels as they lie in memory."""
-        return self._boxes(_UPRIGHT, _SENSOR, boxes)
-
-    def points_to_sensor(self, points: ArrayLike) -> Array:
-        """Points in the upright frame -> pixels as they lie in memory."""
-        return self._points(_UPRIGHT, _SENSOR, points)
-
-    def from_sensor(self, boxes: ArrayLike) -> Array:
-        """Boxes in pixels as they lie in memory -> upright frame."""
-        return self._boxes(_SENSOR, _UPRIGHT, boxes)
-
-    def points_from_sensor(self, points: ArrayLike) -> Array:
-        """Points in pixels as they lie in memory -> upright frame."""
-        return self._points(_SENSOR, _UPRIGHT, points)
-
-    def json(self) -> str:
-        """Everything, as JSON; `from_json` reads it back exactly."""
-        c = self._core
-        return json.dumps(
-            {
-                "transform": 1,
-                "to_frame": c.to_upright.ravel().tolist(),
-                "from_frame": c.from_upright.ravel().tolist(),
-                "tensor_size": list(c.tensor_size),
-                "frame_size": list(c.frame_size),
-                "rotation": c.rotation,
-                "mirror": c.mirror,
-                "valid": list(c.valid),
-            }
-        )
-
-    @classmethod
-    def from_json(cls, text: str) -> Transform:
-        """Reads what `json` wrote. Raises SpecError."""
-        try:
-            d = json.loads(text)
-            tensor_width, tensor_height = d["tensor_size"]
-            frame_width, frame_height = d["frame_size"]
-            return cls(
-                _core.TransformHandle(
-                    np.asarray(d["to_frame"], np.float64),
-                    np.asarray(d["from_frame"], np.float64),
-                    int(tensor_width),
-                    int(tensor_height),
-                    int(frame_width),
-                    int(frame_height),
-                    int(d["rotation"]),
-                    int(d["mirror"]),
-                    list(d["valid"]),
-                )
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise SpecError(f"transform: not one that json() wrote: {error!r}") from None
-
-    def _points(self, start: int, end: int, points: ArrayLike) -> Array:
-        result: Array = self._core.points(start, end, np.asarray(points, np.float64))
-        return result
-
-    def _boxes(self, start: int, end: int, boxes: ArrayLike) -> Array:
-        result: Array = self._core.boxes(start, end, np.asarray(boxes, np.float64))
-        return result
+def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape without its leading dimensions of 1."""
+    first = next((i for i, d in enumerate(shape) if d != 1), len(shape))
+    return shape[first:]
 
 
 @dataclass(frozen=True)
@@ -639,12 +652,12 @@ class Decoder:
                 text = json.dumps(_plain(spec), allow_nan=False)
             except (TypeError, ValueError) as error:
                 raise SpecError(f"decoder spec: {error}") from None
-        self._core = _core.DecoderHandle(text)
+        self._core = _core.DecoderHandle(json_text("decoder spec", text))
 
     @classmethod
     def from_json(cls, text: str) -> Decoder:
         """The decoder a specification describes."""
-        return cls(text)
+        return cls(json_text("decoder spec", text))
 
     def json(self) -> str:
         """The canonical text."""
@@ -654,6 +667,24 @@ class Decoder:
         """Decodes a model's outputs (float32 arrays by name).
 
         transform: what `Plan.run` returned for this input. Raises NotFoundError or ShapeError for
-        outputs that are missing or have another shape than the specification says.
+        outputs that are missing or have another shape than the specification says, ArgumentError
+        for arguments of another type.
         """
-        return Detections(*self._core.run(dict(outputs), transform._core))
+        if not isinstance(outputs, Mapping):
+            raise ArgumentError(
+                f"decoder: outputs: expected a dict of arrays, got {type(outputs).__name__}"
+            )
+        if not isinstance(transform, Transform):
+            raise ArgumentError(
+                f"decoder: transform: expected a Transform, got {type(transform).__name__}",
+                hint="Plan.run returns it",
+            )
+        arrays = {}
+        for name, value in outputs.items():
+            if not isinstance(name, str) or not isinstance(value, np.ndarray):
+                raise ArgumentError(
+                    "decoder: outputs: expected arrays by name, got "
+                    f"{name!r}: {type(value).__name__}"
+                )
+            arrays[name] = value.astype(value.dtype.newbyteorder("="), order="C", copy=False)
+        return Detections(*self._core.run(arrays, transform._core))

@@ -1,0 +1,166 @@
+"""`Transform`, which `foveal.image` publishes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from foveal import _core
+from foveal.errors import ArgumentError, SpecError
+
+Array = NDArray[Any]
+
+
+def json_text(what: str, text: Any) -> str:
+    """A text that UTF-8 can say."""
+    if not isinstance(text, str):
+        raise SpecError(f"{what}: expected JSON text, got {type(text).__name__}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise SpecError(f"{what}: no valid Unicode: {error}") from None
+    return text
+
+
+_TENSOR, _UPRIGHT, _SENSOR = 0, 1, 2
+
+
+class Transform:
+    """What a plan did: maps between the tensor, the upright frame and the sensor's pixels.
+
+    Always the inverse of the map that was applied. Arrays of points end in 2 (x, y), of boxes in
+    4 (x0, y0, x1, y1); results are float64.
+    """
+
+    def __init__(self, core: Any) -> None:
+        self._core = core
+
+    def __repr__(self) -> str:
+        (tw, th), (fw, fh) = self.tensor_size, self.frame_size
+        turned = f", rotation={self._core.rotation}" if self._core.rotation else ""
+        mirrored = ", mirror=True" if self._core.mirror else ""
+        valid = ", ".join(f"{v:g}" for v in self.valid)
+        return f"Transform(frame {fw}x{fh} -> tensor {tw}x{th}, valid=({valid}){turned}{mirrored})"
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """3x3, tensor -> upright frame pixels."""
+        m: NDArray[np.float64] = self._core.to_upright
+        return m
+
+    @property
+    def inverse(self) -> NDArray[np.float64]:
+        """3x3, upright frame -> tensor pixels."""
+        m: NDArray[np.float64] = self._core.from_upright
+        return m
+
+    @property
+    def tensor_size(self) -> tuple[int, int]:
+        """Width, height."""
+        w, h = self._core.tensor_size
+        return int(w), int(h)
+
+    @property
+    def frame_size(self) -> tuple[int, int]:
+        """Width, height of the upright frame."""
+        w, h = self._core.frame_size
+        return int(w), int(h)
+
+    @property
+    def valid(self) -> tuple[float, float, float, float]:
+        """The part of the tensor that shows the region: x0, y0, x1, y1. The rest is bars."""
+        x0, y0, x1, y1 = self._core.valid
+        return x0, y0, x1, y1
+
+    def to_frame(self, boxes: ArrayLike) -> Array:
+        """Boxes in the tensor -> upright frame (hull of the mapped corners)."""
+        return self._boxes(_TENSOR, _UPRIGHT, boxes)
+
+    def points_to_frame(self, points: ArrayLike) -> Array:
+        """Points in the tensor -> upright frame."""
+        return self._points(_TENSOR, _UPRIGHT, points)
+
+    def from_frame(self, boxes: ArrayLike) -> Array:
+        """Boxes in the upright frame -> tensor."""
+        return self._boxes(_UPRIGHT, _TENSOR, boxes)
+
+    def points_from_frame(self, points: ArrayLike) -> Array:
+        """Points in the upright frame -> tensor."""
+        return self._points(_UPRIGHT, _TENSOR, points)
+
+    def to_sensor(self, boxes: ArrayLike) -> Array:
+        """Boxes in the upright frame -> pixels as they lie in memory."""
+        return self._boxes(_UPRIGHT, _SENSOR, boxes)
+
+    def points_to_sensor(self, points: ArrayLike) -> Array:
+        """Points in the upright frame -> pixels as they lie in memory."""
+        return self._points(_UPRIGHT, _SENSOR, points)
+
+    def from_sensor(self, boxes: ArrayLike) -> Array:
+        """Boxes in pixels as they lie in memory -> upright frame."""
+        return self._boxes(_SENSOR, _UPRIGHT, boxes)
+
+    def points_from_sensor(self, points: ArrayLike) -> Array:
+        """Points in pixels as they lie in memory -> upright frame."""
+        return self._points(_SENSOR, _UPRIGHT, points)
+
+    def json(self) -> str:
+        """Everything, as JSON; `from_json` reads it back exactly."""
+        c = self._core
+        return json.dumps(
+            {
+                "transform": 1,
+                "to_frame": c.to_upright.ravel().tolist(),
+                "from_frame": c.from_upright.ravel().tolist(),
+                "tensor_size": list(c.tensor_size),
+                "frame_size": list(c.frame_size),
+                "rotation": c.rotation,
+                "mirror": c.mirror,
+                "valid": list(c.valid),
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Transform:
+        """Reads what `json` wrote. Raises SpecError."""
+        try:
+            d = json.loads(json_text("transform", text))
+            tensor_width, tensor_height = d["tensor_size"]
+            frame_width, frame_height = d["frame_size"]
+            return cls(
+                _core.TransformHandle(
+                    np.asarray(d["to_frame"], np.float64),
+                    np.asarray(d["from_frame"], np.float64),
+                    int(tensor_width),
+                    int(tensor_height),
+                    int(frame_width),
+                    int(frame_height),
+                    int(d["rotation"]),
+                    int(d["mirror"]),
+                    list(d["valid"]),
+                )
+            )
+        except SpecError:
+            raise
+        except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+            raise SpecError(f"transform: not one that json() wrote: {error!r}") from None
+
+    def _points(self, start: int, end: int, points: ArrayLike) -> Array:
+        result: Array = self._core.points(start, end, _coordinates(points))
+        return result
+
+    def _boxes(self, start: int, end: int, boxes: ArrayLike) -> Array:
+        result: Array = self._core.boxes(start, end, _coordinates(boxes))
+        return result
+
+
+def _coordinates(values: ArrayLike) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ArgumentError(
+            f"transform: expected an array of coordinates, got {values!r:.80}"
+        ) from None
