@@ -1,4 +1,7 @@
-"""The CPU plugin in each of its instruction sets: chosen once per process, so one process each."""
+"""The CPU plugin in each of its instruction sets: chosen once per process, so one process each.
+
+The operator tables run on each of them in tests/plugins/test_instruction_sets.py.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +31,6 @@ def test_large_layers(isa: str) -> None:
     if done.returncode == 77:
         pytest.skip(f"no {isa} here")
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.mark.parametrize("isa", ISAS[:-1])  # the best one runs them in tests/ops itself
-def test_operator_tables(isa: str) -> None:
-    if run(isa, str(HERE / "layer_checks.py"), "probe").returncode == 77:
-        pytest.skip(f"no {isa} here")
-    ops = HERE.parent / "ops"
-    skip = f"--ignore={ops / 'test_references.py'}"
-    done = run(isa, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(ops), skip)
-    assert done.returncode == 0, done.stdout[-3000:]
 
 
 FLAGS = {
