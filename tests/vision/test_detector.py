@@ -1,5 +1,6 @@
 """Real models on real photos: what they find, whatever form the picture comes in."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import foveal as fv
@@ -225,6 +226,77 @@ def test_spec_can_be_given(detector, photo):
     )
     assert given.detect(photo("astronaut"))[0].label == "somebody"
     assert fv.vision.Detector(model, labels=[]).detect(photo("astronaut"))[0].label == "class 0"
+
+
+def test_one_detector_in_many_threads(detector, photo):
+    """Every caller gets the answer for its own picture."""
+    whole, one = photo("astronaut"), fv.vision.Detector(detector("face").model, threads=1)
+    pictures = [np.ascontiguousarray(whole[: 512 - 7 * k, : 512 - 50 * k]) for k in range(4)]
+    expected = [one.detect(picture) for picture in pictures]
+    assert len({str(found) for found in expected}) == len(pictures)
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [(k % 4, pool.submit(one.detect, pictures[k % 4])) for k in range(200)]
+        wrong = sum(job.result() != expected[k] for k, job in jobs)
+        lists = [pool.submit(one.detect, pictures) for _ in range(20)]
+        assert all(job.result() == expected for job in lists)
+    assert wrong == 0
+
+
+def forms(spec, read):
+    """A spec in every form that a detector takes."""
+    return [read(spec), spec, json.loads(spec)]
+
+
+def test_specs_in_every_form(detector, photo):
+    model, picture = detector("face").model, photo("astronaut")
+    expected = detector("face").detect(picture)
+    for given in forms(model.meta["pipeline"], fv.image.Pipeline.from_json):
+        assert fv.vision.Detector(model, pipeline=given).detect(picture) == expected
+    for given in forms(model.meta["decoder"], fv.image.Decoder.from_json):
+        assert fv.vision.Detector(model, decoder=given).detect(picture) == expected
+        assert fv.vision.Detector(model, decoder=given, min_score=0.999).detect(picture) == []
+
+
+NO_PATHS = [None, 3, True, [], "", "a\0b", "\ud800"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *({"model": value} for value in NO_PATHS),
+        *({"min_score": value} for value in ("a", [0.5], True)),
+        *({"labels": value} for value in ("abc", b"abc", [1, 2], 3, {"a": 1})),
+        *({"device": value} for value in (3, None, "", [], ["cpu", 3], ["cpu", ""])),
+        *({"threads": value} for value in (None, "x", 1.5, -1, 2**40)),
+        *({"pipeline": value} for value in (3, [], b"{}", fv.image.Decoder)),
+        *({"decoder": value} for value in (3, [], b"{}", fv.image.Pipeline(size=(8, 8)))),
+    ],
+    ids=str,
+)
+def test_arguments_of_the_wrong_type(arguments):
+    with pytest.raises(ArgumentError) as error:
+        fv.vision.Detector(**{"model": "face", **arguments})
+    assert not isinstance(error.value.__cause__, (TypeError, AttributeError))
+
+
+@pytest.mark.parametrize("value", [3, [1], [None], "abc", object()])
+def test_draw_refuses_what_is_no_detection(detector, photo, value):
+    with pytest.raises(ArgumentError, match="draw"):
+        detector("face").draw(photo("astronaut"), value)
+
+
+@pytest.mark.parametrize("spec", ["x", "{", '{"size": 3}', {"size": {1}}])
+def test_damaged_specs(detector, spec):
+    model = detector("face").model
+    for arguments in ({"pipeline": spec}, {"decoder": spec}, {"decoder": spec, "min_score": 0.5}):
+        with pytest.raises(SpecError):
+            fv.vision.Detector(model, **arguments)
+
+
+def test_damaged_labels(detector):
+    graph = convert(fv.zoo.get("face"), meta={**detector("face").model.meta, "labels": "{"})
+    with pytest.raises(ModelError, match="labels"):
+        fv.vision.Detector(graph.to_model())
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan")])

@@ -1,6 +1,7 @@
 """`foveal.load`: the cache of imported models, and what it does with files that are none."""
 
 import multiprocessing
+import os
 import shutil
 
 import foveal as fv
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 from foveal import loader
 from foveal.convert import convert
-from foveal.errors import ModelError, NotFoundError
+from foveal.errors import ArgumentError, ModelError, NotFoundError
 
 
 @pytest.fixture
@@ -130,3 +131,26 @@ def test_names_that_are_nothing():
     assert "objects" in error.value.hint
     with pytest.raises(NotFoundError, match="no model file"):
         fv.load("missing/objects.onnx")
+
+
+@pytest.mark.parametrize("value", [None, 3, True, [], "", b"", "a\0b", b"a\0", "\ud800"])
+def test_what_is_no_path_at_all(value):
+    with pytest.raises(ArgumentError):
+        fv.load(value)
+
+
+def test_a_model_passes_through(cache):
+    model = fv.load("face")
+    assert fv.load(model) is model
+    with pytest.raises(ArgumentError, match="input_shapes"):
+        fv.load(model, input_shapes={"input": (1, 1, 1, 1)})
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are text there")
+def test_names_that_are_not_text(cache, tmp_path):
+    odd = os.fsdecode(b"odd\xff")
+    convert(fv.zoo.get("face")).save(tmp_path / f"{odd}.fvm")
+    shutil.copy(fv.zoo.get("face"), tmp_path / f"{odd}.tflite")
+    for name in (f"{odd}.fvm", f"{odd}.tflite"):
+        assert len(fv.load(tmp_path / name).outputs) == 2
+        assert len(fv.load(os.fsencode(tmp_path / name)).outputs) == 2

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from foveal import progress
 from foveal.cache import cache_dir, lock, make_dir, sha256_file
-from foveal.errors import FovealError, IOFailure, ModelError, NotFoundError
+from foveal.errors import ArgumentError, FovealError, IOFailure, ModelError, NotFoundError
 
 if TYPE_CHECKING:
     from foveal._core import Model
@@ -42,25 +42,34 @@ _SUFFIXES = {".fvm", ".onnx", ".tflite"}
 
 
 def load(
-    model: str | os.PathLike[str], *, input_shapes: Mapping[str, Sequence[int | str]] | None = None
+    model: str | os.PathLike[str] | Model,
+    *,
+    input_shapes: Mapping[str, Sequence[int | str]] | None = None,
 ) -> Model:
     """Opens a model.
 
-    `model` is a zoo name ("face", see `foveal.zoo.names`) or a path. A .fvm file is opened as it
+    `model` is a zoo name ("face", see `foveal.zoo.names`), a path, or a Model, which is returned as
+    it is. A .fvm file is opened as it
     is, memory-mapped; other formats are imported, optimised and kept in the cache as .fvm, keyed by
     content, converter and options. Any number of processes may load the same model at once.
 
     `input_shapes` overrides what the file declares: input name → ints or names of symbolic
-    dimensions. It does not apply to .fvm files.
+    dimensions. It does not apply to .fvm files and Models.
 
-    Raises NotFoundError (no such file or zoo name), ModelError (damaged, or no model: says what it
-    looks like), UnsupportedOpError (lists everything missing), FetchError (zoo).
+    Raises ArgumentError (neither a name, a path nor a Model), NotFoundError (no such file or zoo
+    name), ModelError (damaged, or no model: says what it looks like), UnsupportedOpError (lists
+    everything missing), FetchError (zoo).
     """
     from foveal import zoo
+    from foveal._core import Model
 
-    text = os.fspath(model)
-    if isinstance(text, bytes):
-        text = os.fsdecode(text)
+    if isinstance(model, Model):
+        if input_shapes:
+            raise ArgumentError(
+                "load: input_shapes cannot change a Model", hint="load the file with input_shapes"
+            )
+        return model
+    text = path_text(model)
     if text in zoo.names():
         entry = zoo.find(text)
         shapes = {**entry.input_shapes, **(input_shapes or {})}
@@ -76,6 +85,24 @@ def load(
         return _open(path)
     refuse_other_files(path, head)
     return _imported(path, dict(input_shapes or {}), {}, label=path.name)
+
+
+def path_text(model: object) -> str:
+    """A path or a zoo name as text. ArgumentError for what cannot be one."""
+    try:
+        text = os.fsdecode(model)  # type: ignore[arg-type]
+    except TypeError:
+        raise ArgumentError(
+            f"load: expected a path, a zoo name or a Model, got {type(model).__name__}",
+            hint="for example foveal.load('model.onnx') or foveal.load('face')",
+        ) from None
+    try:
+        possible = text != "" and b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise ArgumentError(f"load: {text!a} cannot be the name of a file", hint="check the path")
+    return text
 
 
 def is_fvm(head: bytes) -> bool:
@@ -152,7 +179,8 @@ def _is_text(head: bytes) -> bool:
 def _open(path: Path) -> Model:
     from foveal._core import Model
 
-    return Model.open(str(path))
+    # Bytes: a file's name need not be text.
+    return Model.open(os.fsencode(path))  # type: ignore[arg-type]
 
 
 def _imported(

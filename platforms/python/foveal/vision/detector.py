@@ -8,9 +8,11 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
 from foveal import image
 from foveal._core import Model
-from foveal.errors import ModelError, SpecError
+from foveal.errors import ArgumentError, ModelError, SpecError
 from foveal.loader import load
 from foveal.session import Session
 from foveal.vision.detection import Detection
@@ -19,8 +21,9 @@ from foveal.vision.picture import Picture, open_image, upright_rgb
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-Spec = str | Mapping[str, Any]
-"""A pipeline or decoder spec: JSON text or what it says."""
+PipelineSpec = image.Pipeline | str | Mapping[str, Any]
+DecoderSpec = image.Decoder | str | Mapping[str, Any]
+"""An object of `foveal.image`, its JSON text, or what that says."""
 
 
 class Detector:
@@ -31,10 +34,12 @@ class Detector:
     min_score: drops detections below it (0..1); None leaves what the decoder says.
     pipeline, decoder, labels: for models that carry none, or to replace theirs.
 
-    One thread at a time uses a detector; detectors may share a Model.
+    Threads may share a detector: their pictures take turns. Detectors that share a Model run side
+    by side.
 
-    Raises ModelError for a model without pipeline or decoder, SpecError for a spec that is wrong
-    or does not fit the model, and everything `foveal.load` and `foveal.Session` raise.
+    Raises ArgumentError for an argument of the wrong type, ModelError for a model without pipeline
+    or decoder, SpecError for a spec that is wrong or does not fit the model, and everything
+    `foveal.load` and `foveal.Session` raise.
     """
 
     def __init__(
@@ -44,18 +49,19 @@ class Detector:
         *,
         threads: int = 0,
         min_score: float | None = None,
-        pipeline: Spec | None = None,
-        decoder: Spec | None = None,
+        pipeline: PipelineSpec | None = None,
+        decoder: DecoderSpec | None = None,
         labels: Sequence[str] | None = None,
     ) -> None:
-        self.model = model if isinstance(model, Model) else load(model)
-        name = "the model" if isinstance(model, Model) else os.fspath(model)
+        _check_arguments(min_score, labels)
+        self.model = load(model)
+        name = "the model" if isinstance(model, Model) else os.fsdecode(model)
         meta = self.model.meta
         self._spec = image.Pipeline.from_json(_spec_text(pipeline, meta, "pipeline", name))
         self._decoder = image.Decoder.from_json(
             _with_min_score(_spec_text(decoder, meta, "decoder", name), min_score)
         )
-        self.labels = list(labels) if labels is not None else json.loads(meta.get("labels", "[]"))
+        self.labels = list(labels) if labels is not None else _labels(meta, name)
         if len(self.model.inputs) != 1:
             raise ModelError(
                 f"{name}: a detector feeds one image, the model has "
@@ -69,7 +75,7 @@ class Detector:
         self._plan = self._spec.compile(dtype=str(info.dtype), layout=layout, shape=shape)
         self._input = self._session.input_view(info.name, shape)
         self.timings: dict[str, float] = {"preprocess": 0.0, "inference": 0.0, "decode": 0.0}
-        """Milliseconds of the last call, summed over its pictures."""
+        """Milliseconds of the call that ended last, summed over its pictures."""
 
     @property
     def session(self) -> Session:
@@ -86,33 +92,41 @@ class Detector:
         `picture`: a path, a PIL image, a uint8 array (H, W, 3) RGB or (H, W) grey, or a Frame.
         Boxes and points are in pixels of the upright picture (EXIF and frame rotation applied).
         """
-        self.timings = dict.fromkeys(self.timings, 0.0)
-        if isinstance(picture, (list, tuple)):
-            return [self._detect(one) for one in picture]
-        return self._detect(picture)
+        timings = dict.fromkeys(self.timings, 0.0)
+        found = (
+            [self._detect(one, timings) for one in picture]
+            if isinstance(picture, (list, tuple))
+            else self._detect(picture, timings)
+        )
+        self.timings = timings
+        return found
 
     __call__ = detect
 
     def draw(self, picture: Picture, detections: Sequence[Detection] | None = None) -> Image:
         """The upright picture as a PIL image with boxes, points and labels.
 
-        Without `detections` they are found first.
+        Without `detections` they are found first. ArgumentError for what is no Detection.
         """
         from PIL import Image as pil
 
+        if detections is not None:
+            _check_detections(detections)
         frame = open_image(picture)
         found = self.detect(frame) if detections is None else detections
         picture = upright_rgb(frame)
         image.draw(picture, found)
         return pil.fromarray(picture)
 
-    def _detect(self, picture: Picture) -> list[Detection]:
+    def _detect(self, picture: Picture, timings: dict[str, float]) -> list[Detection]:
         frame = open_image(picture)
-        begin = time.perf_counter()
-        transform = self._plan.run(frame, out=self._input)
-        fed = time.perf_counter()
-        outputs = self._session.run()
-        ran = time.perf_counter()
+        # One turn: the session's input memory holds this picture until the outputs are copied.
+        with self._session.lock:
+            begin = time.perf_counter()
+            transform = self._plan.run(frame, out=self._input)
+            fed = time.perf_counter()
+            outputs = self._session.run()
+            ran = time.perf_counter()
         found = self._decoder.run(outputs, transform)
         result = [
             Detection(
@@ -128,14 +142,59 @@ class Detector:
         done = time.perf_counter()
         steps = {"preprocess": fed - begin, "inference": ran - fed, "decode": done - ran}
         for step, seconds in steps.items():
-            self.timings[step] += seconds * 1e3
+            timings[step] += seconds * 1e3
         return result
 
     def _label(self, index: int) -> str:
         return self.labels[index] if 0 <= index < len(self.labels) else f"class {index}"
 
 
-def _spec_text(given: Spec | None, meta: Mapping[str, str], key: str, name: str) -> str:
+def _check_arguments(min_score: object, labels: object) -> None:
+    number = isinstance(min_score, (int, float, np.number)) and not isinstance(min_score, bool)
+    if min_score is not None and not number:
+        raise ArgumentError(
+            f"Detector: min_score: expected a number in 0..1 or None, got {min_score!r}"
+        )
+    texts = isinstance(labels, Sequence) and not isinstance(labels, (str, bytes))
+    if labels is not None and not (texts and all(isinstance(x, str) for x in labels)):  # type: ignore[attr-defined]
+        raise ArgumentError(
+            f"Detector: labels: expected a list of texts, got {_brief(labels)}",
+            hint="one text per class, in the order of the model's classes",
+        )
+
+
+def _check_detections(detections: object) -> None:
+    parts = ("label", "score", "box", "points")
+    good = isinstance(detections, Sequence) and all(
+        all(hasattr(d, part) for part in parts) for d in detections
+    )
+    if not good:
+        raise ArgumentError(
+            f"draw: expected a list of Detections, got {_brief(detections)}",
+            hint="pass what detect() returned, or nothing",
+        )
+
+
+def _brief(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+def _labels(meta: Mapping[str, str], name: str) -> list[str]:
+    try:
+        found = json.loads(meta.get("labels", "[]"))
+    except ValueError:
+        found = None
+    if not isinstance(found, list):
+        raise ModelError(
+            f"{name}: the labels that it carries are no JSON list", hint="pass labels=[...]"
+        )
+    return [str(label) for label in found]
+
+
+def _spec_text(
+    given: PipelineSpec | DecoderSpec | None, meta: Mapping[str, str], key: str, name: str
+) -> str:
     """The JSON text of a spec: the caller's, else the model's."""
     if given is None:
         if key not in meta:
@@ -144,7 +203,20 @@ def _spec_text(given: Spec | None, meta: Mapping[str, str], key: str, name: str)
                 hint=f"pass {key}=..., or put it into the file: foveal convert IN OUT --{key} FILE",
             )
         return meta[key]
-    return given if isinstance(given, str) else json.dumps(given)
+    wanted: type = image.Pipeline if key == "pipeline" else image.Decoder
+    if isinstance(given, wanted):
+        return str(given.json())  # type: ignore[union-attr]
+    if isinstance(given, str):
+        return given
+    if isinstance(given, Mapping):
+        try:
+            return json.dumps(dict(given))
+        except (TypeError, ValueError) as error:
+            raise SpecError(f"{key} spec: {error}") from error
+    raise ArgumentError(
+        f"Detector: {key}: expected a foveal.image.{wanted.__name__}, a dict or JSON text, "
+        f"got {type(given).__name__}"
+    )
 
 
 def _input_shape(
