@@ -154,3 +154,50 @@ def test_draw_shows_the_best_on_top() -> None:
     image.draw(canvas, found[:1], ["cat", "dog"])
     np.testing.assert_array_equal(canvas, both)
     assert canvas[80, 40].any() and canvas[34, 44].any()
+
+
+CANVAS = blank("RGB")
+WRONG = [
+    lambda v: image.draw_box(CANVAS, v),
+    lambda v: image.draw_box(CANVAS, (0, 0, v, 1)),
+    lambda v: image.draw_box(CANVAS, (0, 0, 1, 1), v),
+    lambda v: image.draw_box(CANVAS, (0, 0, 1, 1), 1, v),
+    lambda v: image.fill_box(CANVAS, v),
+    lambda v: image.fill_box(CANVAS, (0, 0, 1, 1), v),
+    lambda v: image.draw_line(CANVAS, v),
+    lambda v: image.draw_point(CANVAS, v, 1),
+    lambda v: image.draw_point(CANVAS, 1, 1, v),
+    lambda v: image.draw_text(CANVAS, v, 1, "x"),
+    lambda v: image.draw_text(CANVAS, 1, v, "x"),
+    lambda v: image.draw_text(CANVAS, 1, 1, "x", v),
+    lambda v: image.draw_text(CANVAS, 1, 1, "x", 1, v),
+    lambda v: image.draw_text(CANVAS, 1, 1, "x", order=v or "none"),
+    lambda v: image.draw_label(CANVAS, v, "x"),
+    lambda v: image.draw_label(CANVAS, (0, 0, 1, 1), "x", v),
+    lambda v: image.draw(CANVAS, v),
+    lambda v: image.draw(CANVAS, [v]),
+    lambda v: image.draw(v, []),
+    lambda v: image.draw_label(v, (0, 0, 1, 1), "x"),
+]
+
+
+@pytest.mark.parametrize("call", range(len(WRONG)))
+@pytest.mark.parametrize(
+    "value", ["abc", None, object(), float("nan"), float("inf"), -(10**400), (1, "x")]
+)
+def test_arguments_of_another_type(call: int, value: object) -> None:
+    with pytest.raises(ArgumentError):
+        WRONG[call](value)
+    assert not CANVAS.any()
+
+
+def test_texts_of_any_characters() -> None:
+    canvas, want = blank("RGB"), blank("RGB")
+    image.draw_text(canvas, 0, 0, "\udcff\N{SNOWMAN}a\N{PILE OF POO}")
+    image.draw_text(want, 0, 0, "??a?")
+    np.testing.assert_array_equal(canvas, want)
+    for text in (None, 5, b"x"):
+        with pytest.raises(ArgumentError, match="text"):
+            image.draw_text(canvas, 0, 0, text)  # type: ignore[arg-type]
+        with pytest.raises(ArgumentError, match="text"):
+            image.draw_label(canvas, (0, 0, 1, 1), text)  # type: ignore[arg-type]

@@ -3,11 +3,13 @@
 Everything is clipped to the image. Colours are 0xRRGGBB; `order` says how the image's channels
 lie ("RGB", "BGR", "RGBA", "BGRA", "GRAY"; None: RGB, RGBA or GRAY by the shape). Coordinates are
 continuous pixels: (0, 0) is the outer corner of the first one. Raises ArgumentError for images of
-another dtype, shape or memory layout, and for numbers that are not finite.
+another dtype, shape or memory layout, for numbers that are not finite and for arguments of another
+type.
 """
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Sequence
 from typing import Any
@@ -34,14 +36,49 @@ def _format(image: Image, order: str | None) -> int:
     if not isinstance(image, np.ndarray):
         raise ArgumentError(f"image: expected a numpy array, got {type(image).__name__}")
     channels = image.shape[2] if image.ndim == 3 else 1
-    name = order.upper() if order else _BY_SHAPE.get(channels, "RGB")
+    name = str(order).upper() if order else _BY_SHAPE.get(channels, "RGB")
     if name not in _FORMATS:
         raise ArgumentError(f"order: expected {', '.join(_FORMATS)}, got '{order}'")
     return _FORMATS[name]
 
 
+def _number(what: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ArgumentError(f"draw: {what}: expected a number, got {value!r}") from None
+
+
+def _whole(what: str, value: Any, low: int, high: int) -> int:
+    number = _number(what, value)
+    if not low <= number <= high:  # nor NaN
+        raise ArgumentError(f"draw: {what}: expected {low} to {high}, got {value!r}")
+    return int(number)
+
+
+def _color(value: Any) -> int:
+    if not isinstance(value, (int, np.integer)) or not 0 <= value <= 0xFFFFFF:
+        raise ArgumentError(f"draw: color: expected 0 to 0xFFFFFF (0xRRGGBB), got {value!r}")
+    return int(value)
+
+
 def _four(values: Sequence[float]) -> list[float]:
-    return [float(v) for v in values]
+    try:
+        four = [float(v) for v in values]
+    except (TypeError, ValueError, OverflowError):
+        four = []
+    if len(four) != 4:
+        raise ArgumentError(f"draw: expected the four numbers x0, y0, x1, y1, got {values!r}")
+    return four
+
+
+def _thickness(value: Any) -> int:
+    return _whole("thickness", value, 1, 4096)
+
+
+def _ascii(text: str) -> str:
+    """What the font has; lone surrogates would not even reach it."""
+    return text.encode("ascii", "replace").decode()
 
 
 def draw_box(
@@ -52,14 +89,14 @@ def draw_box(
     order: str | None = None,
 ) -> None:
     """The outline of a box x0, y0, x1, y1; `thickness` in pixels, around the edge."""
-    _core.draw_box(image, _format(image, order), _four(box), int(thickness), int(color))
+    _core.draw_box(image, _format(image, order), _four(box), _thickness(thickness), _color(color))
 
 
 def fill_box(
     image: Image, box: Sequence[float], color: int = 0xFFFFFF, order: str | None = None
 ) -> None:
     """A filled box x0, y0, x1, y1."""
-    _core.fill_box(image, _format(image, order), _four(box), int(color))
+    _core.fill_box(image, _format(image, order), _four(box), _color(color))
 
 
 def draw_line(
@@ -70,7 +107,8 @@ def draw_line(
     order: str | None = None,
 ) -> None:
     """A line x0, y0, x1, y1 with round ends."""
-    _core.draw_line(image, _format(image, order), _four(from_to), int(thickness), int(color))
+    code, width = _format(image, order), _thickness(thickness)
+    _core.draw_line(image, code, _four(from_to), width, _color(color))
 
 
 def draw_point(
@@ -82,7 +120,8 @@ def draw_point(
     order: str | None = None,
 ) -> None:
     """A filled circle."""
-    _core.draw_point(image, _format(image, order), float(x), float(y), float(radius), int(color))
+    at = _number("x", x), _number("y", y), _number("radius", radius)
+    _core.draw_point(image, _format(image, order), *at, _color(color))
 
 
 def draw_text(
@@ -95,9 +134,15 @@ def draw_text(
     order: str | None = None,
 ) -> None:
     """Text; x, y is the top-left corner of its first cell. What is not ASCII becomes '?'."""
-    clamp = 2**30
-    x, y = (max(-clamp, min(clamp, int(v))) for v in (x, y))
-    _core.draw_text(image, _format(image, order), x, y, text, int(scale), int(color))
+    far = 2.0**30
+    left, top = (_number(n, v) for n, v in (("x", x), ("y", y)))
+    if not (math.isfinite(left) and math.isfinite(top)):
+        raise ArgumentError(f"draw: x, y: expected finite numbers, got {x!r}, {y!r}")
+    left, top = (int(max(-far, min(far, v))) for v in (left, top))
+    if not isinstance(text, str):
+        raise ArgumentError(f"draw: text: expected a string, got {type(text).__name__}")
+    code, size = _format(image, order), _whole("scale", scale, 1, 4096)
+    _core.draw_text(image, code, left, top, _ascii(text), size, _color(color))
 
 
 def draw_label(
@@ -110,6 +155,13 @@ def draw_label(
     order: str | None = None,
 ) -> None:
     """Text on a filled bar above a box, or inside it where there is no room above."""
+    _format(image, order)
+    box = _four(box)
+    if not all(map(math.isfinite, box)):
+        raise ArgumentError(f"draw: expected finite numbers, got {box}")
+    if not isinstance(text, str):
+        raise ArgumentError(f"draw: text: expected a string, got {type(text).__name__}")
+    scale = _whole("scale", scale, 1, 4096)
     height, width = image.shape[:2]
     bar = (len(text) * CELL[0] + 3) * scale, (CELL[1] + 2) * scale
     x = round(max(0.0, min(float(box[0]), width - bar[0])))
@@ -117,6 +169,14 @@ def draw_label(
     y = above if above >= 0 else max(0, min(round(float(box[1])), height - bar[1]))
     fill_box(image, (x, y, x + bar[0], y + bar[1]), color, order)
     draw_text(image, x + 2 * scale, y + 2 * scale, text, scale, text_color, order)
+
+
+def _detections(values: Any) -> list[Any]:
+    found = list(values) if np.iterable(values) else [values]
+    for d in found:
+        if not all(hasattr(d, n) for n in ("label", "score", "box", "points")):
+            raise ArgumentError(f"draw: expected detections, got {type(d).__name__}")
+    return found
 
 
 def draw(
@@ -127,9 +187,10 @@ def draw(
     A detection has .label (text, or an index into `labels`), .score, .box and .points, as
     `foveal.vision.Detection` and the items of `foveal.image.Detections` do.
     """
+    _format(image, order)
     height, width = image.shape[:2]
     scale = max(1, round(min(width, height) / 400))
-    for d in reversed(list(detections)):
+    for d in reversed(_detections(detections)):
         name = str(d.label)
         if isinstance(d.label, (int, np.integer)) and 0 <= d.label < len(labels):
             name = labels[int(d.label)]
