@@ -4,6 +4,7 @@
     faces = fv.vision.Detector("face").detect("photo.jpg")
 """
 
+from foveal import _interrupts as _interrupts  # first: what follows takes a while
 from foveal import errors, image, ops, plugins, vision, zoo
 from foveal._core import Model, TensorInfo, __version__
 from foveal.errors import (

@@ -7,6 +7,7 @@ only, so that a reader never sees half of one and concurrent processes may write
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import secrets
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from foveal.errors import IOFailure
+from foveal.errors import FovealError, IOFailure
 
 
 def cache_dir(*parts: str) -> Path:
@@ -48,16 +49,40 @@ def sha256_file(path: str | os.PathLike[str]) -> str:
     return digest.hexdigest()
 
 
-def make_dir(path: Path) -> Path:
-    """Creates the folder and its parents. IOFailure, naming FOVEAL_CACHE, when that fails."""
+def make_dir(
+    path: Path,
+    what: str = "cache folder ",
+    hint: str = "set FOVEAL_CACHE to a folder you may write to",
+) -> Path:
+    """Creates the folder and its parents. IOFailure when that fails, by default naming
+    FOVEAL_CACHE."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise IOFailure(
-            f"cache folder {path}: cannot be created: {error.strerror or error}",
-            hint="set FOVEAL_CACHE to a folder you may write to",
+            f"{what}{path}: cannot be created: {error.strerror or error}", hint=hint
         ) from error
     return path
+
+
+def output_dir(path: Path) -> Path:
+    """The folder of something to be written, created if need be. IOFailure when that fails."""
+    return make_dir(path, "folder ", "check the path and that you may write there")
+
+
+def cannot_write(target: object, error: OSError) -> IOFailure:
+    """What to tell about an output that could not be written."""
+    hints = {
+        None: "check that the disk has room",  # numpy's short writes carry no number
+        errno.ENOSPC: "make room on that disk, or write to another place",
+        errno.EDQUOT: "your quota there is used up: make room, or write to another place",
+        errno.ENAMETOOLONG: "choose a shorter name",
+        errno.EROFS: "write to another place",
+    }
+    return IOFailure(
+        f"{target}: cannot be written: {error.strerror or error}",
+        hint=hints.get(error.errno, "check that the folder exists and that you may write to it"),
+    )
 
 
 @contextlib.contextmanager
@@ -65,8 +90,8 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     """Gives a temporary path beside `target`: on success it becomes `target`, else it is removed.
 
     The temporary name keeps the target's suffix, for writers that choose a format by it. A link is
-    followed; a device or pipe (``/dev/stdout``) is written, not replaced. IOFailure for a folder or
-    a place that cannot be written.
+    followed; a device or pipe (``/dev/stdout``) is written, not replaced. IOFailure, naming
+    `target`, for a folder, a place that cannot be written and a disk that is full.
     """
     final = Path(os.path.realpath(target))
     if final.is_dir():
@@ -74,24 +99,41 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     if final.exists() and not final.is_file():
         with tempfile.TemporaryDirectory() as folder:
             temporary = Path(folder) / f"data{final.suffix}"
-            yield temporary
-            with final.open("wb") as device:
-                device.write(temporary.read_bytes())
+            with _failures_name(target, temporary):
+                yield temporary
+                with final.open("wb") as device:
+                    device.write(temporary.read_bytes())
         return
     temporary = final.with_name(f".{final.stem[:40]}-{secrets.token_hex(6)}{final.suffix}")
-    try:
+    with _failures_name(target, temporary):
         temporary.touch(exist_ok=False)
-    except OSError as error:
-        raise IOFailure(
-            f"{target}: cannot be written: {error.strerror or error}",
-            hint="check that the folder exists and that you may write to it",
-        ) from error
+        try:
+            yield temporary
+            temporary.replace(final)
+        finally:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+
+@contextlib.contextmanager
+def _failures_name(target: str | os.PathLike[str], temporary: Path) -> Iterator[None]:
+    """Failures to write speak of `target`; the temporary file's name says nothing to anybody."""
     try:
-        yield temporary
-        temporary.replace(final)
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+        yield
+    except BrokenPipeError:
+        raise
+    except IOFailure as error:
+        name = str(temporary)
+        if name not in error.message:
+            raise
+        raise IOFailure(
+            error.message.replace(name, os.fspath(target)), op=error.op, hint=error.hint
+        ) from error
+    except OSError as error:
+        ours = (None, str(temporary), os.path.realpath(target))
+        if isinstance(error, FovealError) or error.filename not in ours:
+            raise
+        raise cannot_write(target, error) from error
 
 
 def write_bytes(target: str | os.PathLike[str], data: bytes) -> None:

@@ -8,10 +8,9 @@ imports anything slow inside `run`. Exit codes: 0 done, 1 a check failed, 2 bad 
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
-import io
 import logging
-import os
 import pkgutil
 import sys
 import traceback
@@ -20,7 +19,8 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import NoReturn
 
-from foveal.cli import console
+from foveal import _interrupts as interrupts
+from foveal.cli import console, streams
 
 
 class _Parser(argparse.ArgumentParser):
@@ -59,20 +59,48 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit code; argparse may raise SystemExit."""
+    streams.prepare()
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
     _plain_warnings(debug)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a label must not fail for the terminal's charset
+    with interrupts.as_exceptions():
+        try:
+            try:
+                code = _guarded(arguments, debug=debug)
+            finally:
+                _flush()
+        except KeyboardInterrupt:
+            console.error("interrupted")
+            return 130
+        except BrokenPipeError:
+            streams.abandon_stdout()
+            return 141
+        except _StdoutFailed as failed:
+            streams.abandon_stdout()
+            console.error(*failed.args)
+            return 2
+    return code
+
+
+class _StdoutFailed(Exception):
+    """Message and hint."""
+
+
+def _flush() -> None:
     try:
-        code = _guarded(arguments, debug=debug)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Python flushes stdout once more at exit; give it a place where that succeeds.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
-    return code
+        raise
+    except OSError as error:
+        raise _stdout_failed(error) from error
+
+
+def _stdout_failed(error: OSError) -> _StdoutFailed:
+    reason = error.strerror or error
+    return _StdoutFailed(
+        f"standard output cannot be written: {reason}",
+        "make room on that disk, or send the output to another place",
+    )
 
 
 def _plain_warnings(debug: bool) -> None:
@@ -101,21 +129,20 @@ def _guarded(arguments: Sequence[str], *, debug: bool) -> int:
             build_parser().print_help()
             return 0
         return int(args.module.run(args))
-    except BrokenPipeError:
+    except (BrokenPipeError, KeyboardInterrupt):
         raise
-    except KeyboardInterrupt:
-        console.error("interrupted")
-        return 130
     except FovealError as error:
         if debug:
             traceback.print_exc()
-        console.error(error.message, error.hint)
+        console.error(*console.describe(error))
     except MemoryError:
         console.error("out of memory", "use a smaller input or a smaller model")
     except OSError as error:
         if debug:
             traceback.print_exc()
-        console.error(f"{error.filename or 'input'}: {error.strerror or error}")
+        if error.filename is None and error.errno in _OUTPUT_ERRORS:  # files name themselves
+            raise _stdout_failed(error) from error
+        console.error(*console.describe(error))
     except Exception as error:
         if debug:
             traceback.print_exc()
@@ -125,3 +152,6 @@ def _guarded(arguments: Sequence[str], *, debug: bool) -> int:
         )
         return 1
     return 2
+
+
+_OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shutil
 import sys
 from collections.abc import Sequence
 from typing import TextIO
+
+from foveal.errors import FovealError
 
 
 def _colour(stream: TextIO) -> bool:
@@ -20,14 +24,46 @@ def paint(text: str, code: str, stream: TextIO | None = None) -> str:
 
 def error(message: str, hint: str = "") -> None:
     """One line ``error: ...`` and, if there is one, one line ``hint: ...`` on stderr."""
-    sys.stderr.write(f"{paint('error:', '1;31', sys.stderr)} {one_line(message)}\n")
+    note(f"{paint('error:', '1;31', sys.stderr)} {one_line(message)}")
     if hint:
-        sys.stderr.write(f"{paint('hint:', '1', sys.stderr)} {one_line(hint)}\n")
+        note(f"{paint('hint:', '1', sys.stderr)} {one_line(hint)}")
 
 
 def note(message: str) -> None:
-    """One line on stderr that is no result: warnings, what goes on."""
-    sys.stderr.write(f"{one_line(message)}\n")
+    """One line on stderr that is no result: warnings, what goes on. Nobody reads a closed or full
+    stderr: then it is dropped."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(f"{one_line(message)}\n")
+        sys.stderr.flush()
+
+
+def describe(error: BaseException) -> tuple[str, str]:
+    """Message and hint of an error that bad input or the system caused."""
+    if isinstance(error, FovealError):
+        return error.message, error.hint
+    if isinstance(error, OSError):
+        where = (
+            f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
+        )
+        return f"{where}{error.strerror or error}", ""
+    return str(error), ""
+
+
+def as_json(data: object) -> str:
+    """Indented JSON that is valid UTF-8 whatever the file names in it: what is not text in them
+    becomes U+FFFD."""
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def print_json(data: object) -> None:
+    """`as_json` on stdout, with escapes where stdout cannot show all characters."""
+    text = as_json(data)
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        text = json.dumps(json.loads(text), indent=2)
+    print(text)
 
 
 def one_line(text: str) -> str:

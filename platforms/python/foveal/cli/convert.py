@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from foveal.cli import console, options
-from foveal.errors import ArgumentError
+from foveal.errors import ArgumentError, SpecError
 
 NAME = "convert"
 HELP = "turn an .onnx or .tflite model into a .fvm file"
@@ -87,14 +87,18 @@ def _carried(args: argparse.Namespace) -> dict[str, str]:
     if args.pipeline or args.decoder:
         from foveal import image
 
-        if args.pipeline:
-            text = options.read_text(args.pipeline, "a pipeline spec")
-            meta["pipeline"] = image.Pipeline.from_json(text).json()
-        if args.decoder:
-            text = options.read_text(args.decoder, "a decoder spec")
-            meta["decoder"] = image.Decoder.from_json(text).json()
+        for key, read in (
+            ("pipeline", image.Pipeline.from_json),
+            ("decoder", image.Decoder.from_json),
+        ):
+            if path := getattr(args, key):
+                text = options.read_text(f"--{key}", path, f"a {key} spec")
+                try:
+                    meta[key] = read(text).json()
+                except SpecError as error:
+                    raise SpecError(f"--{key}: {path}: {error.message}", hint=error.hint) from error
     if args.labels:
-        lines = options.read_text(args.labels, "class labels").splitlines()
+        lines = options.read_text("--labels", args.labels, "class labels").splitlines()
         if not any(line.strip() for line in lines):
             raise ArgumentError(f"{args.labels}: expected one label a line, got an empty file")
         meta["labels"] = json.dumps([line.strip() for line in lines])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
             if len(images) == 1:
                 raise
             failed += 1
-            console.error(getattr(error, "message", str(error)), getattr(error, "hint", ""))
+            console.error(*console.describe(error))
             continue
         results.append(result)
         if not args.json:
@@ -84,13 +83,13 @@ def run(args: argparse.Namespace) -> int:
         elif output is not None:
             console.note(f"annotated picture: {output}")
     if args.json:
-        text = json.dumps(results if len(images) > 1 else results[0], indent=2, ensure_ascii=False)
+        data = results if len(images) > 1 else results[0]
         if to_stdout:
-            print(text)
+            console.print_json(data)
         else:
             from foveal.cache import write_text
 
-            write_text(args.json, text + "\n")
+            write_text(args.json, console.as_json(data) + "\n")
             console.note(f"results: {args.json}")
     return 2 if failed else 0
 
@@ -158,9 +157,9 @@ def _detect(detector: Detector, path: str) -> tuple[dict[str, Any], list[Detecti
 
 
 def _save(picture: Any, path: Path) -> None:
-    from foveal.cache import atomic_path
+    from foveal.cache import atomic_path, output_dir
 
-    path.parent.mkdir(parents=True, exist_ok=True)
+    output_dir(path.parent)
     with atomic_path(path) as temporary:
         picture.save(temporary)
 

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         facts = {"model": args.model, **facts}
         if args.explain:
             facts["explain"] = placement
-        print(json.dumps(facts, indent=2, ensure_ascii=False))
+        console.print_json(facts)
     else:
         _print(args.model, facts)
         if placement:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from foveal.errors import ArgumentError, NotFoundError
+from foveal.errors import ArgumentError, IOFailure, NotFoundError
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
@@ -121,12 +121,23 @@ def pairs(given: list[str] | None, option: str) -> dict[str, str]:
     return found
 
 
-def read_text(path: str, what: str) -> str:
-    """A small UTF-8 text file. ArgumentError that names `what` when it is not text."""
+def read_text(option: str, path: str, what: str) -> str:
+    """The UTF-8 text file that `option` names; errors say that it should hold `what`."""
     try:
         return Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise NotFoundError(f"{option}: there is no file '{path}'", hint="check the path") from None
+    except IsADirectoryError:
+        raise ArgumentError(
+            f"{option}: {path}: expected a file with {what}, got a folder",
+            hint="name a file inside it",
+        ) from None
     except UnicodeDecodeError as error:
-        raise ArgumentError(f"{path}: expected {what} as UTF-8 text, got binary data") from error
+        raise ArgumentError(
+            f"{option}: {path}: expected {what} as UTF-8 text, got binary data"
+        ) from error
+    except OSError as error:
+        raise IOFailure(f"{option}: {path}: cannot be read: {error.strerror or error}") from error
 
 
 def positive(text: str) -> int:
@@ -137,6 +148,13 @@ def positive(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"expected a number from 1 up, got '{text}'")
     return value
+
+
+def natural(text: str) -> int:
+    """A whole number from 0 up, for argparse."""
+    if not text.isascii() or not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 up, got '{text}'")
+    return int(text[:400])
 
 
 def fraction(text: str) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import warnings
 from typing import Any
 
@@ -28,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
         warnings.simplefilter("ignore", RuntimeWarning)
         found = plugins.listing()
     if args.json:
-        print(json.dumps(found, indent=2))
+        console.print_json(found)
         return 0
     devices = [
         (plugin, device) for plugin in found for device in plugin["devices"] if _used(plugin)

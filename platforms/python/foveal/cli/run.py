@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import time
 from pathlib import Path
@@ -25,7 +26,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a .npy file for an input (default: random numbers for every input)",
     )
     options.add_input_shape(parser)
-    parser.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
+    parser.add_argument(
+        "--seed", type=options.natural, default=0, help="of the random inputs (default: 0)"
+    )
     parser.add_argument("--output", metavar="FOLDER", help="write every output as FOLDER/NAME.npy")
     parser.add_argument(
         "--repeat", type=options.positive, default=1, metavar="N", help="run N times, print times"
@@ -62,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(f"first run {times[0]:.2f} ms (with preparation; see --repeat)")
     if args.profile:
-        session.profile(args.profile)
+        session.profile(os.fsencode(args.profile))  # a name need not be text
         print(f"trace: {args.profile} (open it in ui.perfetto.dev)")
     if args.output:
         _write(outputs, Path(args.output))
@@ -108,6 +111,10 @@ def _load(path: str) -> Any:
         return array
     except FileNotFoundError:
         raise NotFoundError(f"there is no array file '{path}'", hint="check the path") from None
+    except IsADirectoryError:
+        raise ArgumentError(
+            f"{path}: expected a .npy array, got a folder", hint="name a file inside it"
+        ) from None
     except (ValueError, EOFError) as error:
         raise ArgumentError(
             f"{path}: expected a .npy array, got something else ({error})",
@@ -137,14 +144,14 @@ def _print(outputs: dict[str, Any]) -> None:
 def _write(outputs: dict[str, Any], folder: Path) -> None:
     import numpy as np
 
-    from foveal.cache import atomic_path
+    from foveal.cache import atomic_path, output_dir
 
-    folder.mkdir(parents=True, exist_ok=True)
+    output_dir(folder)
     for name, array in outputs.items():
         safe = (
             "".join(c if c.isalnum() or c in "-_." else "_" for c in name).lstrip(".") or "output"
         )
         path = folder / f"{safe}.npy"
-        with atomic_path(path) as temporary:
-            np.save(temporary, array, allow_pickle=False)
+        with atomic_path(path) as temporary, temporary.open("wb") as file:
+            np.save(file, array, allow_pickle=False)
         print(f"wrote {path}")

@@ -19,4 +19,5 @@ def run(args: argparse.Namespace) -> int:
 
     print(f"foveal {foveal.__version__}")
     print(f"Python {platform.python_version()} on {platform.system()} {platform.machine()}")
+    print(f"plugin interface {foveal._core.abi}")
     return 0

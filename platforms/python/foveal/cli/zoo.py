@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from foveal.cli import console
 
@@ -53,7 +52,7 @@ def _list(args: argparse.Namespace) -> int:
             }
             for e in entries
         ]
-        print(json.dumps(facts, indent=2))
+        console.print_json(facts)
         return 0
     for kind in ("model", "photo"):
         rows = [

@@ -1,0 +1,51 @@
+"""Standard streams that are closed, full, or speak another alphabet."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import sys
+
+_HANDLER = "foveal.names"
+
+
+def prepare() -> None:
+    """Makes stdin, stdout and stderr usable, whatever the caller closed.
+
+    A closed one becomes the null device: else the next file opened would take its number and
+    receive what is printed. File names that are not text print as the bytes that they are;
+    characters that a terminal lacks as "?".
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
+    codecs.register_error(_HANDLER, _names)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_HANDLER)
+
+
+def abandon_stdout() -> None:
+    """Python flushes stdout once more at exit: gives it a place where that succeeds."""
+    try:
+        number = sys.stdout.fileno()
+    except (OSError, ValueError):
+        return
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, number)
+    os.close(null)
+
+
+def _names(error: UnicodeError) -> tuple[str | bytes, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    given = error.object[error.start : error.end]
+    raw = [ord(c) - 0xDC00 if 0xDC80 <= ord(c) <= 0xDCFF else ord("?") for c in given]
+    return bytes(raw), error.end
