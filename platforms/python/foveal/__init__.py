@@ -1,10 +1,15 @@
 """Foveal: camera frames in, answers out.
 
-    import foveal as fv
-    faces = fv.vision.Detector("face").detect("photo.jpg")
+import foveal as fv
+faces = fv.vision.Detector("face").detect("photo.jpg")
 """
 
 from foveal import _interrupts as _interrupts  # first: what follows takes a while
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
 from foveal import errors, image, ops, plugins, vision, zoo
 from foveal._core import Model, TensorInfo, __version__
 from foveal.errors import (
@@ -55,3 +60,16 @@ __all__ = [
     "vision",
     "zoo",
 ]
+
+# Imported when first used: they cost time that a detector does not need to spend.
+_LAZY = ("conformance", "convert", "optimize")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return importlib.import_module(f"foveal.{name}")
+    raise AttributeError(f"module 'foveal' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_LAZY])
