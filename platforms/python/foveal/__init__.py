@@ -4,12 +4,10 @@ import foveal as fv
 faces = fv.vision.Detector("face").detect("photo.jpg")
 """
 
-from foveal import _interrupts as _interrupts  # first: what follows takes a while
-from __future__ import annotations
-
 import importlib
 from typing import Any
 
+from foveal import _interrupts as _interrupts  # first: what follows takes a while
 from foveal import errors, image, ops, plugins, vision, zoo
 from foveal._core import Model, TensorInfo, __version__
 from foveal.errors import (
