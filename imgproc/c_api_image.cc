@@ -65,6 +65,7 @@ std::string explain(const Plan& p) {
   t += format("plan: %s, %s, chunks of %d pixels, image area [%d, %d, %d, %d]\n",
               kKinds[static_cast<int>(r.kind)],
               r.kind == PlanKind::kGather ? (r.map.projective ? "projective" : "affine")
+              : r.direct                  ? "one tap: bytes to bytes"
                                           : (p.x.single && p.y.single ? "one tap: exact copy"
                                              : r.transposed           ? "quarter turn"
                                                                       : "straight"),

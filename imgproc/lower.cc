@@ -74,6 +74,7 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   const bool crossed = affine && m[0] == 0 && m[4] == 0;
   r.transposed = crossed && !straight;
   r.step = kChunk;
+  r.direct = false;
   if (straight || crossed) {
     const int w = r.source.width, h = r.source.height;
     if (straight) {
@@ -96,6 +97,7 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
       // The chunk's bytes, its last tap (2 pixels of at most 64 bytes) included, fit a kernel row.
       r.step = std::min(static_cast<int>((kSpan - 256) / std::max(bytes, 1.0)) & ~7, kChunk);
     }
+    r.direct = can_run_direct(p);
   } else {
     r.kind = PlanKind::kGather;
     for (int i = 0; i < 3; ++i) {

@@ -50,6 +50,7 @@ struct Run {
   bool transposed = false;  // tensor x walks down source columns (rotations by 90)
   bool nearest = false;
   bool constant = false;  // border is blended
+  bool direct = false;    // kAxisAligned: rows of bytes become rows of packed bytes, no floats
   int step = kChunk;      // tensor pixels per chunk
   LinearMap map;          // kGather
   ColorMap color;
@@ -89,6 +90,11 @@ Status lower(Plan& plan, const fv_frame& frame, const fv_roi* roi);
 // rows.inside where run.constant.
 void sample_axis_aligned(const Plan& plan, int x, int y, int n, Rows& rows);
 void sample_gather(const Plan& plan, int x, int y, int n, Rows& rows);
+
+// plans/direct.cc: whether rows of a lowered run are converted byte for byte, and one such row's
+// image area.
+bool can_run_direct(const Plan& plan);
+void run_direct(const Plan& plan, int y);
 
 // plans/band.cc: tensor rows [y0, y1), bars included.
 void run_band(const Plan& plan, int y0, int y1);

@@ -58,7 +58,8 @@ void run_band(const Plan& p, int y0, int y1) {
       continue;
     }
     fill(r, 0, g.x0, y);
-    for (int x = g.x0; x < g.x1; x += r.step) {
+    if (r.direct) run_direct(p, y);
+    for (int x = g.x0; x < g.x1 && !r.direct; x += r.step) {
       const int n = std::min(r.step, g.x1 - x);
       if (r.kind == PlanKind::kGather)
         sample_gather(p, x, y, n, rows);

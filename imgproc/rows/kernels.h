@@ -28,6 +28,14 @@ struct Weights4 {
   float w00[kChunk], w01[kChunk], w10[kChunk], w11[kChunk];
 };
 
+// A row of chroma-subsampled bytes. Column i has chroma (i + odd) / 2; chroma values are `step`
+// bytes apart, luma ones adjacent.
+struct YuvRow {
+  const uint8_t *y, *u, *v;
+  int step;
+  int odd;
+};
+
 // Bilinear positions of a chunk: clamped pixel indices and weights.
 struct Positions {
   int32_t x0[kChunk], x1[kChunk], y0[kChunk], y1[kChunk];
@@ -69,6 +77,12 @@ struct Kernels {
   void (*gather1)(const uint8_t* base, const Taps4& t, const Weights4& w, int n, float* out);
   void (*gather_lanes)(const uint8_t* base, int64_t readable, int bytes, const Taps4& t,
                        const Weights4& w, int n, float* const lane[3]);
+
+  // Bytes to three adjacent bytes, any n. Bit for bit what the rows of floats would give; reads
+  // nothing but the n pixels.
+  void (*yuv_to_bytes)(const YuvRow& in, const float m[3][4], int n, uint8_t* out);
+  // out[3 i + k] = in[i * pixel + offset[k]], offsets 0..2; distinct buffers.
+  void (*pick_bytes)(const uint8_t* in, int pixel, const int offset[3], int n, uint8_t* out);
 
   // out = m[0] a + m[1] b + m[2] c + m[3] * inside + border * (1 - inside); inside NULL: 1.
   void (*mix3)(const float* a, const float* b, const float* c, const float* inside,

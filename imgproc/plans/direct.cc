@@ -1,0 +1,42 @@
+// Same size, same orientation, 8-bit packed tensor: conversion of rows of bytes.
+#include "imgproc/plan.h"
+
+namespace foveal::imgproc {
+
+bool can_run_direct(const Plan& p) {
+  const Run& r = p.run;
+  const Source& s = r.source;
+  const Store& t = r.store;
+  const bool packed = t.dtype == FV_UINT8 && t.channels == 3 && t.pixel == 3 &&
+                      t.component[0] == 0 && t.component[1] == 1 && t.component[2] == 2;
+  if (!packed || !r.plain || r.constant || r.kind != PlanKind::kAxisAligned || r.transposed ||
+      !p.x.unit || !p.y.single)
+    return false;
+  if (s.family == Family::kYuv)
+    return s.channel[0].pixel == 1 && s.channel[1].pixel == s.channel[2].pixel;
+  return r.color.copy;
+}
+
+void run_direct(const Plan& p, int y) {
+  const Run& r = p.run;
+  const Source& s = r.source;
+  const int x0 = r.geometry.x0, n = r.geometry.x1 - x0;
+  if (n < 1) return;
+  uint8_t* out = r.dst + y * r.store.row + x0 * r.store.pixel;
+  const int from = p.x.i0[x0];
+  const auto at = [&](int c) {
+    const Channel& ch = s.channel[c];
+    return ch.data + (p.y.i0[y] >> ch.shift) * ch.row + (from >> ch.shift) * ch.pixel;
+  };
+  if (s.family == Family::kYuv) {
+    const YuvRow row{at(0), at(1), at(2), static_cast<int>(s.channel[1].pixel), from & 1};
+    r.k->yuv_to_bytes(row, r.color.m, n, out);
+    return;
+  }
+  const uint8_t* base = at(s.group[0].lowest);
+  int offset[3];
+  for (int k = 0; k < 3; ++k) offset[k] = static_cast<int>(at(r.color.from[k]) - base);
+  r.k->pick_bytes(base, static_cast<int>(s.channel[0].pixel), offset, n, out);
+}
+
+}  // namespace foveal::imgproc
