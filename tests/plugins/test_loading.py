@@ -141,7 +141,7 @@ def install(site: Path, library: Path, module: str, entry: str) -> None:
     package = site / module
     package.mkdir(parents=True)
     shutil.copy(ROOT / "plugins" / "template" / "module.py", package / "__init__.py")
-    shutil.copy(library, package / f"{module}.so")
+    shutil.copy(library, package / f"lib{module}.so")
     info = site / f"{module}-0.1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 0.1.0\n")
@@ -167,6 +167,92 @@ def test_broken_entry_point(script: Script, copied_template: Path, tmp_path: Pat
         'relu_on("auto"); assert entry("entry point gone")["state"] == "failed"', site=tmp_path
     )
     assert done.stderr.count("entry point gone") == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("import sys; sys.exit(3)", "SystemExit: 3"),
+        ("def library(): raise SystemExit", "SystemExit"),
+        ("def library(): raise RuntimeError('no\\ndriver')", "RuntimeError: no driver"),
+        ("def library(): return 7", "expected a path, got 7"),
+        ("def library(): return 'gone.so'", "'gone.so' does not exist"),
+        ("class Odd(BaseException): pass\nraise Odd('x')", "Odd: x"),
+        ("syntax error", "SyntaxError"),
+        (None, "No module named 'foveal_plugin_bad'"),
+    ],
+)
+def test_entry_point_whose_code_fails(
+    script: Script, mini: Mini, tmp_path: Path, body: str | None, words: str
+) -> None:
+    """Whatever its code does costs one line; None: the wheel's files are gone."""
+    site = tmp_path / "site"
+    install(site, mini(), "foveal_plugin_bad", "bad = foveal_plugin_bad")
+    package = site / "foveal_plugin_bad"
+    (package / "__init__.py").write_text(f"{body}\n")
+    if body is None:
+        shutil.rmtree(package)
+    done = script(
+        'relu_on("auto"); bad = entry("entry point bad")\n'
+        'assert bad["state"] == "failed"; print(json.dumps(bad["reason"]))',
+        site=site,
+    )
+    reason = json.loads(done.stdout)
+    assert words in reason and "\n" not in reason
+    assert done.stderr.count("entry point bad") == 1
+
+
+def test_wheel_without_its_library(script: Script, mini: Mini, tmp_path: Path) -> None:
+    install(tmp_path, mini(), "foveal_plugin_mini", "mini = foveal_plugin_mini")
+    (tmp_path / "foveal_plugin_mini" / "libfoveal_plugin_mini.so").unlink()
+    done = script(
+        'relu_on("auto"); assert "does not exist" in entry("entry point mini")["reason"]',
+        site=tmp_path,
+    )
+    assert done.stderr.count("libfoveal_plugin_mini.so") == 1
+
+
+def test_current_folder_does_not_hide_a_wheel(
+    script: Script, mini: Mini, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A library that was built here has the name of the wheel's module."""
+    site = tmp_path / "site"
+    here = mini(folder=tmp_path / "here").parent
+    install(site, here / "foveal_plugin_mini.so", "foveal_plugin_mini", "mini = foveal_plugin_mini")
+    for folder in (here, site / "foveal_plugin_mini", site):
+        monkeypatch.chdir(folder)
+        done = script('relu_on("mini"); assert entry("mini")["state"] == "ready"', site=site)
+        assert done.stderr == ""
+
+
+def test_library_for_another_machine(script: Script, mini: Mini) -> None:
+    library = mini("arm")
+    content = bytearray(library.read_bytes())
+    if content[:4] != b"\x7fELF":
+        pytest.skip("needs ELF")
+    content[18:20] = (40 if content[18] != 40 else 62).to_bytes(2, "little")
+    library.write_bytes(content)
+    script(
+        f"bad = entry({str(library)!r})\n"
+        'assert bad["state"] == "failed" and "built for another machine (ARM, this is" in '
+        'bad["reason"].replace("x86-64, this", "ARM, this")',
+        library,
+    )
+
+
+@pytest.mark.parametrize("value", ["None", "3", "''", "'a\\0b'", "'\\ud800'", "[]"])
+def test_what_is_no_path_or_name(script: Script, value: str) -> None:
+    script(
+        f"""
+for call in (plugins.load, plugins.unload):
+    try:
+        call({value})
+    except (fv.ArgumentError, fv.NotFoundError) as e:
+        assert "incompatible" not in str(e)
+    else:
+        raise AssertionError(call)
+"""
+    )
 
 
 @pytest.mark.skipif(importlib.util.find_spec("foveal") is None, reason="needs the package")

@@ -76,6 +76,7 @@ def cannot_write(target: object, error: OSError) -> IOFailure:
         None: "check that the disk has room",  # numpy's short writes carry no number
         errno.ENOSPC: "make room on that disk, or write to another place",
         errno.EDQUOT: "your quota there is used up: make room, or write to another place",
+        errno.EFBIG: "the file is larger than allowed there: write to another place",
         errno.ENAMETOOLONG: "choose a shorter name",
         errno.EROFS: "write to another place",
     }

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,8 @@ from typing import Any
 import pluggy
 
 from foveal import _core, hookspecs
-from foveal.errors import FovealError, PluginError
+from foveal._machine import foreign
+from foveal.errors import ArgumentError, FovealError, PluginError
 
 GROUP = "foveal.plugins"
 
@@ -45,24 +49,62 @@ def _add(where: str, path: object) -> None:
     if path is None:
         return
     try:
-        _core.plugin_add(os.fspath(path))  # type: ignore[call-overload]
-    except (TypeError, FovealError) as e:
+        _core.plugin_add(_native(path, "library()"))
+    except FovealError as e:
         _failed(where, str(e))
+
+
+def _native(path: object, what: str) -> str:
+    """A path for the core: bytes where pybind11 takes a str, because names need not be text."""
+    try:
+        raw = os.fsencode(path)  # type: ignore[arg-type]
+    except (TypeError, UnicodeEncodeError):
+        raw = b""
+    if not raw or b"\0" in raw:
+        raise ArgumentError(f"{what}: expected a path, got {path!a}")
+    return raw  # type: ignore[return-value]
 
 
 def _load_entry(entry: EntryPoint) -> None:
     where = f"entry point {entry.name}"
     try:
-        target = entry.load()
-        library = getattr(target, "library", None)
-        if library is not None:
-            _add(where, library())
-        elif callable(target) and not isinstance(target, type):
-            _add(where, target())
-        else:
-            manager.register(target, name=entry.name)
-    except Exception as e:  # whatever foreign code raises
-        _failed(where, f"{type(e).__name__}: {e}")
+        with _own_files_first(entry):
+            target = entry.load()
+            library = getattr(target, "library", None)
+            if library is not None:
+                path = library()
+            elif callable(target) and not isinstance(target, type):
+                path = target()
+            else:
+                manager.register(target, name=entry.name)
+                return
+        _add(where, path)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as e:  # whatever foreign code raises, SystemExit too
+        _failed(where, _reason(e))
+
+
+@contextmanager
+def _own_files_first(entry: EntryPoint) -> Iterator[None]:
+    """What the distribution installed wins over files of the same name in the current folder,
+    a plugin's library built there, say."""
+    folder = str(entry.dist.locate_file("")) if entry.dist is not None else None
+    if folder is None:
+        yield
+        return
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+
+
+def _reason(error: BaseException) -> str:
+    """One line: the kind of error and its text."""
+    text = " ".join(str(error).split())
+    kind = type(error).__name__
+    return f"{kind}: {text}" if text else kind
 
 
 def discover() -> None:
@@ -81,8 +123,10 @@ def discover() -> None:
             where = str(implementation.plugin_name)
             try:
                 _add(where, implementation.function())
-            except Exception as e:
-                _failed(where, f"{type(e).__name__}: {e}")
+            except KeyboardInterrupt:
+                raise
+            except BaseException as e:
+                _failed(where, _reason(e))
 
 
 def load(path: str | os.PathLike[str]) -> None:
@@ -90,10 +134,12 @@ def load(path: str | os.PathLike[str]) -> None:
 
     Raises:
         NotFoundError: the path does not exist. PluginError: the file is not a usable plugin.
+        ArgumentError: not a path.
     """
+    native = _native(path, "plugins.load")
     discover()
-    name = os.fspath(path)
-    _core.plugin_add(name)
+    _core.plugin_add(native)
+    name = os.fsdecode(native)
     for entry in listing():
         if entry["path"] == name and entry["state"] == "failed":
             raise PluginError(entry["reason"])
@@ -103,8 +149,10 @@ def unload(name: str) -> None:
     """Forgets a plugin; sessions that use it stay valid.
 
     Raises:
-        NotFoundError: no plugin of that name is loaded.
+        NotFoundError: no plugin of that name is loaded. ArgumentError: not a name.
     """
+    if not isinstance(name, str) or not name.isprintable():
+        raise ArgumentError(f"plugins.unload: expected a plugin's name, got {name!a}")
     _core.plugin_remove(name)
 
 
@@ -115,4 +163,7 @@ def listing() -> list[dict[str, Any]]:
     """
     discover()
     found: list[dict[str, Any]] = json.loads(_core.plugins_json())
+    for plugin in found:
+        if plugin["state"] == "failed" and (machines := foreign(plugin["path"])):
+            plugin["reason"] = f"plugin '{plugin['path']}': is {machines}"
     return found + _failures

@@ -5,4 +5,5 @@ from pathlib import Path
 
 def library() -> Path:
     """Returns the path of the shared library that Foveal opens."""
-    return Path(__file__).with_name("foveal_plugin_cpu.so")
+    here = Path(__file__).parent
+    return next(here.glob("libfoveal_plugin_cpu.*"), here / "libfoveal_plugin_cpu.so")

@@ -17,10 +17,13 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from types import ModuleType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from foveal import _interrupts as interrupts
 from foveal.cli import console, streams
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 
 class _Parser(argparse.ArgumentParser):
@@ -29,6 +32,10 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         console.error(message, f"see: {self.prog} --help")
         raise SystemExit(2)
+
+    def print_help(self, file: SupportsWrite[str] | None = None) -> None:
+        """argparse's own hides a stdout that cannot be written."""
+        (file or sys.stdout).write(self.format_help())
 
 
 def commands() -> list[ModuleType]:

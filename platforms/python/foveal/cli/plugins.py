@@ -21,11 +21,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Prints devices, best first, then every plugin that is not used and why, a line each."""
     from foveal import plugins
+    from foveal.cli.core_log import collected
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), collected() as messages:
         # Broken plugins are part of the table; no need to warn of them as well.
         warnings.simplefilter("ignore", RuntimeWarning)
         found = plugins.listing()
+    failed = [plugin for plugin in found if plugin["state"] == "failed"]
+    for message in messages:
+        if not any(f"'{plugin['path']}'" in message for plugin in failed):
+            console.note(f"warning: {message}")
     if args.json:
         console.print_json(found)
         return 0
@@ -43,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         print("no usable plugin was found")
     for plugin in found:
         if not _used(plugin):
-            print(f"{plugin['state']}: {_label(plugin)}: {console.one_line(plugin['reason'])}")
+            print(f"{plugin['state']}: {_label(plugin)}: {_why(plugin)}")
     if args.verbose:
         print()
         console.table(
@@ -63,6 +68,14 @@ def _label(plugin: dict[str, Any]) -> str:
     name = " ".join(part for part in (plugin["name"], plugin["version"]) if part)
     path: str = plugin["path"]
     return f"{name} ({path})" if name and path not in ("", plugin["name"]) else name or path
+
+
+def _why(plugin: dict[str, Any]) -> str:
+    """The reason without the path, which stands before it."""
+    path, reason = plugin["path"], console.one_line(plugin["reason"])
+    for prefix in (f"plugin '{path}': ", f"plugin path '{path}' "):
+        reason = reason.removeprefix(prefix)
+    return str(reason.replace(f"{path}: ", ""))
 
 
 def _what(device: dict[str, Any]) -> str:
