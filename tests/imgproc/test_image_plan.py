@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 import weakref
 from typing import Any
@@ -306,3 +307,6 @@ def test_what_things_look_like() -> None:
         "Transform(frame 4x5 -> tensor 8x6, valid=(0, 0, 8, 6), rotation=90, mirror=True)"
     )
     assert isinstance(plan, Plan) and repr(Transform.from_json(t.json())) == repr(t)
+    assert pickle.loads(pickle.dumps(t)).json() == t.json()
+    decoder = Decoder(_centerface())
+    assert pickle.loads(pickle.dumps(decoder)).json() == decoder.json()

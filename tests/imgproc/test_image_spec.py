@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import hashlib
 import json
+import pickle
 from typing import Any
 
 import numpy as np
@@ -170,6 +173,32 @@ def test_pipelines_that_mean_the_same_are_equal(one: Any, other: Any) -> None:
     a, b = Pipeline(**{"size": (8, 6), **one}), Pipeline(**{"size": [8, 6], **other})
     assert a == b and hash(a) == hash(b) and repr(a) == repr(b)
     assert a != Pipeline(size=(8, 6), norm=Norm(mean=3))
+
+
+@pytest.mark.parametrize("spec", PIPELINES)
+def test_pipelines_can_be_copied_and_varied(spec: Pipeline) -> None:
+    assert copy.deepcopy(spec) == spec == pickle.loads(pickle.dumps(spec))
+    assert dataclasses.replace(spec) == spec
+    assert dataclasses.replace(spec, size=(7, 3)).size == (7, 3)
+
+
+def test_levels_that_agree_suit_any_color() -> None:
+    spec = Pipeline(
+        size=(8, 6),
+        fit=Letterbox(pad=(9, 9, 9)),
+        border=Constant((1, 1, 1)),
+        norm=Norm(1 / 255, (2, 2, 2), [3, 3, 3]),
+    )
+    assert (spec.fit, spec.border) == (Letterbox(pad=9.0), Constant(1.0))
+    assert spec.norm == Norm(1 / 255, 2.0, 3.0)
+    assert json.loads(dataclasses.replace(spec, color="GRAY").json())["norm"]["std"] == [3]
+
+
+@pytest.mark.parametrize("field", ["size", "norm", "fit", "border", "color", "yuv", "orient"])
+@pytest.mark.parametrize("value", [float("nan"), object(), Norm, Norm(float("inf")), [[1j]]])
+def test_values_that_json_cannot_say_are_named(field: str, value: Any) -> None:
+    with pytest.raises(SpecError, match=f'key "{field}"'):
+        Pipeline(**{"size": (8, 6), field: value})
 
 
 @pytest.mark.parametrize("text", [None, 5, b"{}", ["{}"], {"size": [1, 1]}, "\ud800"])

@@ -107,6 +107,9 @@ class Transform:
         """Points in pixels as they lie in memory -> upright frame."""
         return self._points(_SENSOR, _UPRIGHT, points)
 
+    def __reduce__(self) -> Any:
+        return Transform.from_json, (self.json(),)
+
     def json(self) -> str:
         """Everything, as JSON; `from_json` reads it back exactly."""
         c = self._core

@@ -215,14 +215,16 @@ _BORDERS: dict[str, type[_Part]] = {c.k: c for c in (Replicate, Constant)}
 
 
 def _levels(value: Any) -> Any:
-    """Numbers of the canonical text as the fields hold them."""
-    if isinstance(value, list):
-        return tuple(float(v) for v in value)
-    return value
+    """Numbers per channel of the canonical text as the fields hold them: one if all are equal."""
+    if len(set(value)) == 1:
+        return float(value[0])
+    return tuple(float(v) for v in value)
 
 
 def _part(kinds: Mapping[str, type[_Part]], value: Mapping[str, Any]) -> Any:
-    own = {n: _levels(v) for n, v in value.items() if n != "k"}
+    own = {n: _levels(v) if n in ("pad", "v") else v for n, v in value.items() if n != "k"}
+    if "m" in own:
+        own["m"] = tuple(float(v) for v in own["m"])
     kind = kinds.get(value["k"])
     if kind is None:
         raise SpecError(f"pipeline spec: '{value['k']}' has no counterpart in foveal.image")
@@ -238,8 +240,8 @@ class Pipeline:
     profile: the numeric contract, "exact" or "fast". intermediate: "f32", or "u8" to round to
     whole numbers before the normalisation.
 
-    Fields hold the canonical values, e.g. one number per channel: pipelines that mean the same
-    are equal and have equal hashes.
+    Fields hold canonical values, e.g. one number where all channels have the same: pipelines that
+    mean the same are equal and have equal hashes.
 
     Raises SpecError, naming the key, for anything the specification does not know.
     """
@@ -257,17 +259,25 @@ class Pipeline:
     intermediate: str = "f32"
 
     def __post_init__(self) -> None:
-        parts = {
-            n: p.to_spec() if isinstance(p, _Part) else _plain(p) for n, p in vars(self).items()
-        }
-        try:
-            text = json.dumps({"imgproc": 1, **parts}, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise SpecError(f"pipeline spec: {error}") from None
-        spec = _core.ImageSpec(text)
+        parts = ['"imgproc": 1']
+        for name, value in vars(self).items():
+            try:
+                plain = value.to_spec() if isinstance(value, _Part) else _plain(value)
+                parts.append(f'"{name}": {json.dumps(plain, allow_nan=False)}')
+            except SpecError:
+                raise
+            except (TypeError, ValueError, RecursionError):
+                raise SpecError(
+                    f'pipeline spec: key "{name}": expected finite numbers, text or a part that '
+                    f"foveal.image makes, got {value!r}"
+                ) from None
+        spec = _core.ImageSpec("{" + ", ".join(parts) + "}")
         object.__setattr__(self, "_spec", spec)
         for name, value in _fields(spec.json).items():
             object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> Any:
+        return Pipeline.from_json, (self.json(),)
 
     def json(self) -> str:
         """The canonical text: equal pipelines give equal text."""
@@ -658,6 +668,9 @@ class Decoder:
     def from_json(cls, text: str) -> Decoder:
         """The decoder a specification describes."""
         return cls(json_text("decoder spec", text))
+
+    def __reduce__(self) -> Any:
+        return Decoder.from_json, (self.json(),)
 
     def json(self) -> str:
         """The canonical text."""
