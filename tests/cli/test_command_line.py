@@ -32,7 +32,9 @@ def test_version(foveal):
     for arguments in (["version"], ["--version"]):
         result = foveal(*arguments)
         assert result.code == 0
-        assert result.out.splitlines()[0] == f"foveal {package.__version__}"
+        lines = result.out.splitlines()
+        assert lines[0] == f"foveal {package.__version__}"
+        assert lines[2].startswith("plugin interface 1.")
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,11 @@ def test_plugin_that_is_none_is_one_line(foveal, tmp_path, astronaut):
     (tmp_path / "foveal_plugin_broken.so").write_bytes(b"not a library")
     env = {"FOVEAL_PLUGIN_PATH": str(tmp_path)}
     result = foveal("plugins", env=env)
-    assert result.code == 0 and "foveal_plugin_broken" in result.out
+    assert result.code == 0 and result.err == ""
+    (line,) = [line for line in result.out.splitlines() if "foveal_plugin_broken" in line]
+    assert line.startswith("failed: ") and line.count("foveal_plugin_broken") == 1
+    missing = foveal("plugins", env={"FOVEAL_PLUGIN_PATH": str(tmp_path / "none")})
+    assert missing.code == 0 and missing.err.count("does not exist") == 1
     detected = foveal("detect", astronaut, "--json", env=env)
     assert detected.code == 0 and len(json.loads(detected.out)["detections"]) == 1
 

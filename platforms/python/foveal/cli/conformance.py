@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 
 from foveal.cli import console
 from foveal.errors import ArgumentError, PluginError
@@ -41,12 +42,16 @@ def run(args: argparse.Namespace) -> int:
     with progress.bar("running the operator tests") as update:
         report = conformance.run(args.plugin, args.device, args.op, update)
     if report.error:
+        if not args.plugin:
+            raise PluginError(report.error, hint="see: foveal plugins")
+        path = Path(args.plugin).resolve()
+        reason = report.error.replace(f"plugin '{path}': ", "").replace(f"{path}: ", "")
         raise PluginError(
-            f"{args.plugin or 'installed plugins'}: {report.error}",
+            f"{args.plugin}: {reason}",
             hint="a plugin is a library called foveal_plugin_<name>, made from plugins/template",
         )
     if args.json:
-        print(json.dumps(report.to_dict(), indent=2, default=str))
+        console.print_json(json.loads(json.dumps(report.to_dict(), default=str)))
         return 0 if report.ok else 1
     console.title(f"{report.plugin or 'installed plugins'}: {', '.join(report.devices)}")
     console.table(

@@ -92,6 +92,9 @@ def _devices(path: Path | None, device: str | None) -> list[str]:
     wanted = device or (None if path else "cpu")
     devices = [d for p in plugins for d in p["devices"] if wanted in (None, d["name"])]
     usable = [str(d["name"]) for d in devices if d["score"] > 0]
+    if device and not devices:
+        known = dict.fromkeys(str(d["name"]) for p in plugins for d in p["devices"])
+        raise _Unusable(f"there is no device '{device}'; there are: {', '.join(known) or 'none'}")
     if not usable:
         reasons = "; ".join(f"{d['name']}: {d['reason']}" for d in devices)
         raise _Unusable(f"no usable device {wanted or 'here'} ({reasons or 'there is none'})")
