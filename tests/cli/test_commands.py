@@ -1,6 +1,7 @@
 """What the subcommands print and write when all is well."""
 
 import json
+import shutil
 
 import foveal as fv
 import numpy as np
@@ -140,6 +141,15 @@ def test_plugins(foveal):
     assert result.code == 0 and "cpu" in result.out
     listed = json.loads(foveal("plugins", "--json").out)
     assert "cpu" in json.dumps(listed)
+
+
+def test_plugins_say_which_of_two_wins_and_why(foveal, tmp_path):
+    (cpu,) = [p for p in json.loads(foveal("plugins", "--json").out) if p["name"] == "cpu"]
+    copy = shutil.copy(cpu["path"], tmp_path)
+    result = foveal("plugins", env={"FOVEAL_PLUGIN_PATH": str(copy)})
+    assert result.code == 0 and result.err == ""
+    (line,) = [line for line in result.out.splitlines() if line.startswith("shadowed: ")]
+    assert str(copy) in line and f"{cpu['path']} wins (the same version, found first)" in line
 
 
 def test_plugin_that_is_none_is_one_line(foveal, tmp_path, astronaut):

@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import foveal as fv
 import numpy as np
@@ -191,8 +192,38 @@ def test_draw(detector, photo):
     changed = np.any(np.asarray(drawn) != picture, axis=-1)
     assert 200 < changed.sum() < 20000
     assert not changed[300:].any() and not changed[:, 320:].any()
+    green = np.all(np.asarray(drawn) == (0x00, 0xFF, 0x5A), axis=-1)
+    assert green.sum() > changed.sum() / 2 and not np.all(picture == (0, 255, 90), axis=-1).any()
     untouched = detector("face").draw(picture, [])
     np.testing.assert_array_equal(np.asarray(untouched), picture)
+
+
+@pytest.mark.parametrize("side", [64, 512, 2048])
+def test_drawing_follows_the_size_of_the_picture(side):
+    canvas = np.full((side, side, 3), 255, np.uint8)
+    box, eye = (side * 0.25, side * 0.5, side * 0.75, side * 0.9), (side * 0.5, side * 0.7)
+    fv.image.draw(canvas, [fv.vision.Detection("a", 1.0, box, (eye,))], ["a", "b"])
+    row = np.any(canvas[int(side * 0.8)] != 255, axis=-1)
+    assert abs(row[: side // 2].sum() - max(2, round(side / 180))) <= 1
+    column = np.any(canvas[int(side * 0.55) : int(side * 0.85), side // 2] != 255, axis=-1)
+    assert max(4, side / 90) <= column.sum() <= max(8, side / 40)
+
+
+def test_every_label_has_its_colour():
+    names = [f"n{i}" for i in range(8)]
+    seen = []
+    for i, name in enumerate(names):
+        canvas = np.zeros((64, 64, 3), np.uint8)
+        fv.image.draw(canvas, [fv.vision.Detection(name, 1.0, (8, 32, 56, 60))], names)
+        by_number = np.zeros_like(canvas)
+        numbered = SimpleNamespace(label=i, score=1.0, box=(8, 32, 56, 60), points=())
+        fv.image.draw(by_number, [numbered], names)
+        np.testing.assert_array_equal(canvas, by_number)
+        red, green, blue = (int(v) for v in canvas[50, 8])
+        assert max(red, green, blue) == 255 and min(red, green, blue) < 100, "vivid"
+        seen.append((red, green, blue))
+    apart = [sum(abs(p - q) for p, q in zip(a, b, strict=True)) for a in seen for b in seen]
+    assert sorted(apart)[8] > 100, "no two alike"
 
 
 def test_timings_and_min_score(detector, photo):

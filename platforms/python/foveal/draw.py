@@ -25,8 +25,8 @@ Image = NDArray[np.uint8]
 CELL = (6, 10)
 """Width and height of a character of `draw_text` at scale 1."""
 
-COLORS = (0xE6194B, 0x3CB44B, 0x4363D8, 0xF58231, 0x911EB4, 0x008080, 0x9A6324, 0x808000)
-"""Distinct colours for `draw`, by label."""
+COLORS = (0x00FF5A, 0x00C8FF, 0xFF3CAC, 0xFFE600, 0xFF7A00, 0x3D6BFF, 0xFF2D2D, 0xB44CFF)
+"""Vivid colours for `draw`: that of a label is at its number in `labels`, modulo their count."""
 
 _FORMATS = {"RGB": 1, "BGR": 2, "RGBA": 3, "BGRA": 4, "GRAY": 5}
 _BY_SHAPE = {1: "GRAY", 3: "RGB", 4: "RGBA"}
@@ -182,20 +182,41 @@ def _detections(values: Any) -> list[Any]:
 def draw(
     image: Image, detections: Sequence[Any], labels: Sequence[str] = (), order: str | None = None
 ) -> None:
-    """Boxes, points and labels of detections, the best on top.
+    """Boxes, points and labels of detections, the best on top. Sizes follow the image's.
 
     A detection has .label (text, or an index into `labels`), .score, .box and .points, as
     `foveal.vision.Detection` and the items of `foveal.image.Detections` do.
     """
     _format(image, order)
-    height, width = image.shape[:2]
-    scale = max(1, round(min(width, height) / 400))
+    side = min(image.shape[:2])
+    thickness, scale = max(2, round(side / 180)), max(1, round(side / 260))
     for d in reversed(_detections(detections)):
-        name = str(d.label)
-        if isinstance(d.label, (int, np.integer)) and 0 <= d.label < len(labels):
-            name = labels[int(d.label)]
-        color = COLORS[zlib.crc32(name.encode()) % len(COLORS)]
-        draw_box(image, d.box, 2 * scale, color, order)
+        name, color = _look(d.label, labels)
+        x0, y0, x1, y1 = box = _four(d.box)
+        draw_box(image, box, thickness, color, order)
+        # Small faces stay recognisable below their points.
+        radius = max(1.5, min(1.25 * thickness, (x1 - x0) / 24, (y1 - y0) / 24))
         for x, y in d.points:
-            draw_point(image, x, y, 1.5 * scale, color, order)
-        draw_label(image, d.box, f"{name} {d.score:.2f}", scale, color, order=order)
+            draw_point(image, x, y, radius + max(1.0, radius / 3), 0x000000, order)
+            draw_point(image, x, y, radius, color, order)
+        edge = (x0 - thickness / 2, y0 - thickness / 2, x1, y1)
+        text_color = 0x000000 if _is_bright(color) else 0xFFFFFF
+        draw_label(image, edge, f"{name} {d.score:.2f}", scale, color, text_color, order)
+
+
+def _look(label: Any, labels: Sequence[str]) -> tuple[str, int]:
+    """Text and colour of a label: one colour in every picture."""
+    name = str(label)
+    if isinstance(label, (int, np.integer)):
+        number = int(label)
+        name = labels[number] if 0 <= number < len(labels) else name
+    elif name in labels:
+        number = list(labels).index(name)
+    else:
+        number = zlib.crc32(name.encode("utf-8", "replace"))
+    return name, COLORS[number % len(COLORS)]
+
+
+def _is_bright(color: int) -> bool:
+    red, green, blue = color >> 16, color >> 8 & 255, color & 255
+    return 299 * red + 587 * green + 114 * blue > 128_000

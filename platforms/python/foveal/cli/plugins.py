@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         print("no usable plugin was found")
     for plugin in found:
         if not _used(plugin):
-            print(f"{plugin['state']}: {_label(plugin)}: {_why(plugin)}")
+            print(f"{plugin['state']}: {_label(plugin)}: {_why(plugin, found)}")
     if args.verbose:
         print()
         console.table(
@@ -70,8 +70,13 @@ def _label(plugin: dict[str, Any]) -> str:
     return f"{name} ({path})" if name and path not in ("", plugin["name"]) else name or path
 
 
-def _why(plugin: dict[str, Any]) -> str:
+def _why(plugin: dict[str, Any], found: list[dict[str, Any]]) -> str:
     """The reason without the path, which stands before it."""
+    if plugin["state"] == "shadowed":
+        winner = next(p for p in found if p["name"] == plugin["name"] and _used(p))
+        equal = winner["version"] == plugin["version"]
+        rule = "the same version, found first" if equal else f"version {winner['version']}, newer"
+        return f"{winner['path']} wins ({rule})"
     path, reason = plugin["path"], console.one_line(plugin["reason"])
     for prefix in (f"plugin '{path}': ", f"plugin path '{path}' "):
         reason = reason.removeprefix(prefix)

@@ -115,7 +115,7 @@ class Detector:
         frame = open_image(picture)
         found = self.detect(frame) if detections is None else detections
         picture = upright_rgb(frame)
-        image.draw(picture, found)
+        image.draw(picture, found, self.labels)
         return pil.fromarray(picture)
 
     def _detect(self, picture: Picture, timings: dict[str, float]) -> list[Detection]:
