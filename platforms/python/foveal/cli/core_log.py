@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _WARNING = 2  # FV_LOG_WARNING of foveal/types.h
+_SINK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p)  # fv_log_sink
 
 
 @contextlib.contextmanager
@@ -21,11 +22,11 @@ def collected() -> Iterator[list[str]]:
     messages: list[str] = []
     lock = threading.Lock()
 
-    @ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p)
-    def sink(context: object, level: int, message: bytes) -> None:
+    def collect(context: object, level: int, message: bytes) -> None:
         with lock:
             messages.append(os.fsdecode(message))
 
+    sink = _SINK(collect)
     library = _core_library()
     if library is None:
         yield messages
