@@ -153,7 +153,8 @@ def test_draw_shows_the_best_on_top() -> None:
     both = canvas.copy()
     image.draw(canvas, found[:1], ["cat", "dog"])
     np.testing.assert_array_equal(canvas, both)
-    assert canvas[80, 40].any() and canvas[34, 44].any()
+    assert canvas[80, 38:42].any() and canvas[28:36, 44].any()  # the box's edge; its label above
+    assert not canvas[80, 44:116].any() and not canvas[:, :36].any()
 
 
 CANVAS = blank("RGB")
