@@ -184,6 +184,31 @@ def test_names_that_are_not_text(files, tmp_path):
     assert "\u00fc.png".encode() in run(*detect, env=plain)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="names are text elsewhere")
+def test_errors_about_names_that_are_not_text(files, tmp_path):
+    """Errors of the core and of plugins carry paths too."""
+    folder = tmp_path / os.fsdecode(b"odd\xff")
+    folder.mkdir()
+    (folder / "x.fvm").write_bytes(b"FOVEALM, but no model")
+    (folder / "foveal_plugin_x.so").write_bytes(b"no library at all")
+    env = {**os.environ, "FOVEAL_PLUGIN_PATH": str(folder)}
+    model = str(files / "face.fvm")
+    for arguments, code in (
+        (["info", str(folder / "x.fvm")], 2),
+        (["run", model, "--device", "x"], 2),
+        (["run", model, "--profile", str(folder / "none" / "p.json")], 2),
+        (["convert", str(files / "face.tflite"), str(folder / "none" / "o.fvm")], 2),
+        (["conformance", "--plugin", str(folder / "foveal_plugin_x.so")], 2),
+        (["plugins"], 0),
+        (["plugins", "--json"], 0),
+    ):
+        done = subprocess.run([*COMMAND, *arguments], env=env, capture_output=True)
+        assert done.returncode == code, done.stderr
+        text = done.stdout + done.stderr
+        assert b"Unicode" not in text and b"Traceback" not in text, text
+        assert b"odd\xff" in text or "odd\ufffd".encode() in text, text
+
+
 def test_json_is_always_text():
     assert json.loads(console.as_json({"a": ["x\udcff", "\u00fc"]})) == {"a": ["x\ufffd", "\u00fc"]}
 

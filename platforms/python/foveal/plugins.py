@@ -162,7 +162,11 @@ def listing() -> list[dict[str, Any]]:
     Each device has name, detail, score (0: not usable here) and reason.
     """
     discover()
-    found: list[dict[str, Any]] = json.loads(_core.plugins_json())
+    try:
+        text = _core.plugins_json()
+    except UnicodeDecodeError as e:  # a path that is not text: kept as surrogates, like Python's
+        text = e.object.decode("utf-8", "surrogateescape")
+    found: list[dict[str, Any]] = json.loads(text)
     for plugin in found:
         if plugin["state"] == "failed" and (machines := foreign(plugin["path"])):
             plugin["reason"] = f"plugin '{plugin['path']}': is {machines}"
