@@ -33,7 +33,7 @@ MEANINGS = {
 
 SHAPES = [(1, 1, 1, 1), (1, 3, 5, 7), (2, 17, 3, 4)]
 AXES = [(), (2, 3), (1,), (0,), (3,), (2,), (-1,), (-2, -1), (1, 2, 3), (0, 2), (1, 3)]
-INTEGER = ("sum", "max", "min", "prod")
+INTEGER = ("sum", "max", "min", "prod", "mean")
 
 
 def table(name):
@@ -61,6 +61,14 @@ def table(name):
             for a in [(), (1,), (0, 2)]
             for k in (1, 0)
         ]
+    if name == "mean":
+        # Sums, and even counts, that do not fit the type whose mean does.
+        rows += [
+            case(rand(*shape, dtype=t, lo=lo, hi=hi), axes=axes)
+            for t, lo, hi in (("uint8", 0, 256), ("int8", -128, 128), ("uint16", 0, 65536))
+            for shape, axes in (((256,), ()), ((1, 4, 8, 5, 8), ()), ((3, 512), (1,)))
+        ]
+        rows.append(case(rand(300, dtype="int32", lo=2**31 - 9, hi=2**31)))
     return rows
 
 

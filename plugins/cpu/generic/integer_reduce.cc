@@ -66,12 +66,35 @@ struct IntegerReduce : Kernel {
           acc = static_cast<T>(a + b);
       }
     }
-    if (fold == Fold::kMean && reduced > 0)
-      for (int64_t i = 0; i < results; ++i)
-        dst[i] = static_cast<T>(dst[i] / static_cast<T>(reduced));
+    if constexpr (std::is_floating_point_v<T>)
+      if (fold == Fold::kMean)
+        for (int64_t i = 0; i < results; ++i) dst[i] /= static_cast<T>(reduced);
+  }
+  // The sum, and even the count, may not fit the type whose mean does. Rounds toward zero; the mean
+  // of nothing is 0.
+  template <class T>
+  void integer_mean(const Run& r) const {
+    using Sum = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+    const T* src = x.ptr<T>(r);
+    T* dst = r.ptr<T>(y);
+    Sum* sums = reinterpret_cast<Sum*>(r.workspace);
+    std::fill_n(sums, results, Sum{0});
+    for (int64_t i = 0; i < total; ++i) {
+      int64_t rest = i, at = 0;
+      for (size_t d = dims.size(); d-- > 0; rest /= dims[d]) at += rest % dims[d] * out_stride[d];
+      // Unsigned: 64-bit sums may wrap, but not undefinedly.
+      sums[at] = static_cast<Sum>(static_cast<uint64_t>(sums[at]) + static_cast<uint64_t>(src[i]));
+    }
+    for (int64_t i = 0; i < results; ++i)
+      dst[i] = reduced > 0 ? static_cast<T>(sums[i] / static_cast<Sum>(reduced)) : T(0);
   }
   Status run(const Run& r) override {
-    with_number_type(dtype, [&](auto zero) { walk<decltype(zero)>(r); });
+    with_number_type(dtype, [&](auto zero) {
+      using T = decltype(zero);
+      if constexpr (std::is_integral_v<T>)
+        if (fold == Fold::kMean) return integer_mean<T>(r);
+      walk<T>(r);
+    });
     return ok();
   }
 };
@@ -148,6 +171,7 @@ MadeKernel make_integer_reduce(const Context&, const Node& node) {
   k->dims = x.dims();
   k->total = x.count();
   k->results = y.count();
+  if (k->fold == Fold::kMean) k->workspace = static_cast<size_t>(k->results) * sizeof(int64_t);
   k->out_stride = Dims(k->dims.size(), 0);
   int64_t stride = 1;
   for (size_t i = k->dims.size(); i-- > 0;) {
