@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foveal import image
-from foveal.errors import ArgumentError, NotFoundError
+from foveal.errors import ArgumentError, FrameError, NotFoundError
 from foveal.frame import Frame
 
 Picture = Any
-"""A path, a PIL image, a uint8 array (H, W, 3) RGB, (H, W, 4) RGBA or (H, W) grey, or a Frame."""
+"""A path, the bytes of a picture file, a PIL image, a uint8 array (H, W, 3) RGB, (H, W, 4) RGBA or
+(H, W) grey, or a Frame."""
 
 
 def open_image(source: Picture) -> Frame:
@@ -29,10 +31,13 @@ def open_image(source: Picture) -> Frame:
         return _from_file(Path(source).expanduser())
     if isinstance(source, np.ndarray):
         return Frame.from_numpy(source)
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return _from_bytes(bytes(source))
     if hasattr(source, "getexif") and hasattr(source, "convert"):
         return Frame.from_pil(source)
     raise ArgumentError(
-        f"expected a path, a PIL image, a numpy array or a Frame, got {type(source).__name__}"
+        "expected a path, the bytes of a file, a PIL image, a numpy array or a Frame, "
+        f"got {type(source).__name__}"
     )
 
 
@@ -57,3 +62,22 @@ def _from_file(path: Path) -> Frame:
             f"there is no picture '{path}'",
             hint=f'the zoo has it: "$(foveal zoo get {path})"' if known else "check the path",
         ) from None
+
+
+def _from_bytes(data: bytes) -> Frame:
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            return Frame.from_pil(image)
+    except UnidentifiedImageError:
+        raise FrameError(
+            f"expected the bytes of a picture file (PNG, JPEG, WebP ...), got {len(data)} bytes "
+            "that are none"
+        ) from None
+    except Image.DecompressionBombError as error:
+        raise FrameError(f"image: {error}", hint="scale the picture down first") from None
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        if isinstance(error, FrameError):
+            raise
+        raise FrameError(f"image: the picture is damaged: {error}") from error
