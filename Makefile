@@ -1,11 +1,14 @@
 # make demo   build, install into .venv, fetch a model and a photo, detect
 # make test   everything that should pass before a commit (about ten minutes cold)
 # make test-all  the slow suites as well
+# make bench  models beside other engines (installs them into .venv)
 # make lint   ruff, mypy, clang-format
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 OUT := out
+BENCH_MODELS ?= face face-full-range face-center objects
+BENCH_THREADS ?= 1,2
 BUILD := build/dev
 
 SOURCES := $(shell git ls-files sdk_core imgproc plugins platforms tests/ops CMakeLists.txt pyproject.toml 2>/dev/null)
@@ -35,8 +38,10 @@ format: $(VENV)/.lint
 	$(BIN)/ruff format -q platforms plugins tests samples sdk_core
 	git ls-files '*.h' '*.hpp' '*.cc' '*.c' | xargs $(BIN)/clang-format -i
 
-bench: $(VENV)/.foveal $(VENV)/.test
-	$(BIN)/python tests/bench/cpu_models.py
+bench: $(VENV)/.foveal $(VENV)/.bench
+	$(BIN)/python tests/bench/architectures.py $(OUT)/bench
+	$(BIN)/foveal bench $(BENCH_MODELS) $(OUT)/bench/*.onnx --against all --threads $(BENCH_THREADS) \
+	  --json $(OUT)/bench/bench.json
 
 clean:
 	rm -rf build dist $(OUT) $(VENV)
@@ -61,6 +66,11 @@ $(VENV)/.foveal: $(VENV)/.build $(SOURCES)
 $(VENV)/.test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q --disable-pip-version-check "pytest>=8" "onnx>=1.16" \
 	  "onnxruntime>=1.18" "ai-edge-litert>=1.0" "scikit-build-core>=0.10"
+	@touch $@
+
+$(VENV)/.bench: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q --disable-pip-version-check "onnx>=1.16" "onnxruntime>=1.18" \
+	  "ai-edge-litert>=1.0" "openvino>=2024" "MNN>=3" ncnn pnnx
 	@touch $@
 
 $(VENV)/.lint: pyproject.toml | $(BIN)/python

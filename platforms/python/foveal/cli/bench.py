@@ -1,0 +1,122 @@
+"""`foveal bench MODEL...`"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from foveal.cli import console, options
+from foveal.errors import ArgumentError, FovealError, NotFoundError
+
+NAME = "bench"
+HELP = "time models beside other engines: one process, rounds interleaved, ratios"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Models, engines, and how to measure."""
+    parser.add_argument(
+        "models", nargs="+", metavar="MODEL", help="zoo name, .onnx, .tflite or .fvm file"
+    )
+    parser.add_argument(
+        "--against",
+        default="",
+        metavar="ENGINES",
+        help="onnxruntime,litert,openvino,mnn,ncnn, or 'all' that are installed (default: none)",
+    )
+    parser.add_argument(
+        "--threads", default="1", metavar="N,N", help="numbers of threads (default: 1)"
+    )
+    parser.add_argument(
+        "--rounds", type=options.positive, default=15, metavar="N", help="default: 15"
+    )
+    options.add_input_shape(parser)
+    parser.add_argument(
+        "--no-fresh",
+        action="store_true",
+        help="leave out load time, first run and memory, which need a process per engine",
+    )
+    parser.add_argument(
+        "--json", nargs="?", const="-", metavar="FILE.json", help="JSON to a file or to stdout"
+    )
+    parser.add_argument("--markdown", action="store_true", help="print a Markdown table of ratios")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints a table. A model that cannot be measured is reported and the others still done."""
+    if args.json not in (None, "-") and not args.json.lower().endswith(".json"):
+        args.models.append(args.json)  # `bench --json MODEL`: a model must never be overwritten
+        args.json = "-"
+    counts = _threads(args.threads)
+    shapes = options.shapes(args.input_shape)
+    from foveal import bench, progress
+    from foveal.bench.report import HEAD, RIGHT, cells, problems
+
+    engines = _engines(args.against)
+    rows: list[Any] = []
+    failed = 0
+    with progress.bar("bench") as update:
+        for done, model in enumerate(args.models):
+            try:
+                rows += bench.compare(
+                    model,
+                    against=engines,
+                    threads=counts,
+                    rounds=args.rounds,
+                    input_shapes=shapes,
+                    fresh=not args.no_fresh,
+                    step=lambda text, done=done: update(done, len(args.models), text),  # type: ignore[misc]
+                )
+            except FovealError as error:
+                if len(args.models) == 1:
+                    raise
+                failed += 1
+                message, hint = console.describe(error)
+                console.error(f"{model}: {message}", hint)
+    if args.json == "-":
+        console.print_json(bench.as_json(rows))
+    elif args.markdown:
+        print(bench.markdown(rows))
+    else:
+        facts = bench.machine()
+        console.title(f"{facts['cpu']}, {facts['cores']} cores, foveal {facts['foveal']}")
+        console.table(HEAD, cells(rows), RIGHT, hide_empty=True)
+        if engines:
+            print("\nratio: Foveal's time over the engine's; below 1 Foveal is faster")
+    for line in problems(rows):
+        console.note(line)
+    if args.json not in (None, "-"):
+        from foveal.cache import write_text
+
+        write_text(Path(args.json), console.as_json(bench.as_json(rows)) + "\n")
+        console.note(f"results: {args.json}")
+    return 2 if failed else 0
+
+
+def _threads(text: str) -> list[int]:
+    counts = [int(part) if part.strip().isdecimal() else 0 for part in text.split(",")]
+    if not all(1 <= count <= 64 for count in counts):
+        raise ArgumentError(
+            f"--threads: expected numbers from 1 to 64, got '{text}'",
+            hint="write them like: --threads 1,2",
+        )
+    return counts
+
+
+def _engines(text: str) -> list[str]:
+    """The names given; for 'all' those that are installed."""
+    from foveal.bench.engines import engines, find
+
+    if text == "all":
+        found = []
+        for name, engine in engines().items():
+            try:
+                engine.version()
+                found.append(name)
+            except NotFoundError:
+                console.note(f"not installed: {name} (pip install {engine.package})")
+        return found
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        find(name)
+    return names
