@@ -137,12 +137,17 @@ def machine() -> dict[str, Any]:
     }
 
 
-def _source(name: str, folder: Path, shapes: Mapping[str, Sequence[int]]) -> Source:
-    """The model's file, its .fvm and random inputs."""
+def source_of(name: str) -> Path:
+    """The file as published of a zoo name; a path as it is."""
     from foveal import zoo
 
+    return zoo.get(name) if name in zoo.names() else Path(name).expanduser()
+
+
+def _source(name: str, folder: Path, shapes: Mapping[str, Sequence[int]]) -> Source:
+    """The model's file, its .fvm and random inputs."""
     loaded = foveal.load(name)
-    path = zoo.get(name) if name in zoo.names() else Path(name).expanduser()
+    path = source_of(name)
     with path.open("rb") as file:
         head = file.read(512)
     found = "fvm" if head.startswith(b"FOVEALM") else pick(head, path.suffix)[0]
