@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 from foveal.convert import convert
+from foveal.errors import UnsupportedOpError
 from harness import check_graph
 from tflite_builder import one_operator
 
@@ -170,6 +171,64 @@ def test_transpose_conv(padding: int, size: tuple[int, int]) -> None:
     options = {0: ("i8", padding), 1: ("i32", 2), 2: ("i32", 2)}
     inputs = [i32(1, *size, 4), f(4, 3, 3, 2), f(1, 4, 5, 2)]
     check("TRANSPOSE_CONV", inputs, (1, *size, 4), options, constant=[0, 1])
+
+
+@pytest.mark.parametrize("padding", [1, 2])
+@pytest.mark.parametrize("stride", [(1, 1), (2, 2), (3, 2), (1, 4)])
+@pytest.mark.parametrize("kernel", [(2, 2), (3, 3), (1, 3)])
+@pytest.mark.parametrize("outputs", [1, 4])
+def test_transpose_conv_bias(
+    padding: int, stride: tuple[int, int], kernel: tuple[int, int], outputs: int
+) -> None:
+    """MediaPipe's own operator, against its definition: every input pixel spreads its taps.
+
+    LiteRT knows the operator only through a delegate that refuses most of these cases.
+    """
+    x, w, bias = f(1, 4, 5, 2), f(outputs, *kernel, 2), f(outputs)
+    reach = [(n - 1) * s + k for n, s, k in zip(x.shape[1:3], stride, kernel, strict=True)]
+    full = np.zeros((*reach, outputs), np.float64)
+    for row in range(4):
+        for column in range(5):
+            top, left = row * stride[0], column * stride[1]
+            taps = np.einsum("ohwi,i->hwo", w.astype(np.float64), x[0, row, column])
+            full[top : top + kernel[0], left : left + kernel[1]] += taps
+    size = [n * s for n, s in zip(x.shape[1:3], stride, strict=True)] if padding == 1 else reach
+    want = np.zeros((*size, outputs))
+    begin = [max(r - s, 0) // 2 for r, s in zip(reach, size, strict=True)]
+    part = full[begin[0] :, begin[1] :][: size[0], : size[1]]
+    want[: part.shape[0], : part.shape[1]] = part
+    data, feeds = one_operator(
+        "CUSTOM", [x, w, bias], outputs=[("float32", (1, *size, outputs))], constant=[1, 2],
+        custom=("Convolution2DTransposeBias", i32(padding, stride[1], stride[0]).tobytes()),
+    )  # fmt: skip
+    if padding == 2 and (kernel[0] < stride[0] or kernel[1] < stride[1]):
+        with pytest.raises(UnsupportedOpError, match="a stride above the window"):
+            convert(data)
+        return
+    expect = {"y0": (want + bias)[None].astype(np.float32)}
+    check_graph(convert(data, optimize=False), feeds, expect)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [b"", b"\1\0\0\0\2\0\0\0", i32(0, 2, 2).tobytes(), i32(1, 0, 2).tobytes(),
+     i32(1, 2, -1).tobytes()],
+)  # fmt: skip
+def test_transpose_conv_bias_with_bad_options(options: bytes) -> None:
+    data, _ = one_operator(
+        "CUSTOM", [f(1, 4, 5, 2), f(1, 2, 2, 2), f(1)], outputs=[("float32", (1, 8, 10, 1))],
+        constant=[1, 2], custom=("Convolution2DTransposeBias", options),
+    )  # fmt: skip
+    with pytest.raises(UnsupportedOpError, match="Convolution2DTransposeBias"):
+        convert(data)
+
+
+def test_custom_operator_that_is_unknown() -> None:
+    data, _ = one_operator(
+        "CUSTOM", [f(1, 4)], outputs=[("float32", (1, 4))], custom=("Frobnicate", b"")
+    )
+    with pytest.raises(UnsupportedOpError, match="custom operator Frobnicate: unknown operator"):
+        convert(data)
 
 
 @pytest.mark.parametrize("op", ["MAX_POOL_2D", "AVERAGE_POOL_2D"])

@@ -92,13 +92,14 @@ def one_operator(
     options: Table | None = None, constant: Sequence[int] = (),
     sparsity: dict[int, Table] | None = None,
     shapes: dict[int, Sequence[int]] | None = None, version: int = 1,
-    passed_on: Sequence[int] = (),
+    passed_on: Sequence[int] = (), custom: tuple[str, bytes] | None = None,
 ) -> tuple[bytes, dict[str, np.ndarray]]:  # fmt: skip
     """A model of one operator and the arrays to feed.
 
     outputs: (dtype, shape) of each. constant: which inputs are weights. sparsity: by input, the
     sparsity table of a weight whose array holds the stored values of `shapes[input]`.
-    passed_on: tensors that are outputs of the model besides the operator's.
+    passed_on: tensors that are outputs of the model besides the operator's. custom: name and
+    options of a CUSTOM operator.
     """
     tensors: list[Table] = []
     buffers: list[Table] = [{}]
@@ -135,6 +136,10 @@ def one_operator(
     if options is not None:
         operator[3] = ("u8", OPTIONS[op])
         operator[4] = ("table", options)
+    named: Table = {0: ("i8", min(code, 127)), 2: ("i32", version), 3: ("i32", code)}
+    if custom is not None:
+        named[1] = ("str", custom[0])
+        operator[5] = ("array", np.frombuffer(custom[1], np.uint8))
     subgraph: Table = {
         0: ("tables", tensors),
         1: vector(fed),
@@ -144,7 +149,7 @@ def one_operator(
     }
     model: Table = {
         0: ("u32", 3),
-        1: ("tables", [{0: ("i8", min(code, 127)), 2: ("i32", version), 3: ("i32", code)}]),
+        1: ("tables", [named]),
         2: ("tables", [subgraph]),
         3: ("str", "test"),
         4: ("tables", buffers),

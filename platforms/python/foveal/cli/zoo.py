@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from foveal.cli import console
+
+if TYPE_CHECKING:
+    from foveal.zoo.entry import Entry
 
 NAME = "zoo"
 HELP = "list or fetch ready models and photos"
@@ -44,6 +48,8 @@ def _list(args: argparse.Namespace) -> int:
                 "description": e.description,
                 "license": e.license,
                 "homepage": e.homepage,
+                "part_of": e.part_of,
+                "added": e.added,
                 "package": str(e.asset.package),
                 "file": e.asset.file,
                 "sha256": e.asset.sha256,
@@ -56,7 +62,7 @@ def _list(args: argparse.Namespace) -> int:
         return 0
     for kind in ("model", "photo"):
         rows = [
-            (e.name, "yes" if zoo.is_ready(e) else "no", e.license, e.asset.package, e.description)
+            (e.name, "yes" if zoo.is_ready(e) else "no", e.license, e.asset.package, _about(e))
             for e in entries
             if e.kind == kind
         ]
@@ -64,6 +70,11 @@ def _list(args: argparse.Namespace) -> int:
         print()
     print("foveal detect fetches what it needs; foveal zoo get NAME prints the path of a file")
     return 0
+
+
+def _about(entry: Entry) -> str:
+    part = f" (part of {entry.part_of})" if entry.part_of else ""
+    return f"{entry.description}{part}{' (added by you)' if entry.added else ''}"
 
 
 def _get(args: argparse.Namespace) -> int:

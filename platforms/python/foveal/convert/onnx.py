@@ -13,7 +13,7 @@ from foveal.convert import ConvertOptions, _onnx
 from foveal.convert._onnx import proto
 from foveal.convert._onnx.context import OPS, OnnxNode
 from foveal.convert.emit import MAX_OUTPUTS, SIZE_HINT, Emitter, Unsupported
-from foveal.convert.protobuf import Message, parse
+from foveal.convert.protobuf import Message, Schema, parse
 from foveal.convert.report import Report
 from foveal.errors import FovealError, ModelError
 from foveal.graph import Dim, Graph, Value, clean_name
@@ -40,6 +40,13 @@ def load(source: Path | bytes, options: ConvertOptions) -> Graph:
     if model.graph is None:
         raise ModelError("this ONNX file has no graph", hint="the file may be truncated")
     return _Importer(model, options).run()
+
+
+def properties(data: bytes) -> dict[str, str]:
+    """The texts that a model carries besides its graph. ModelError for a damaged file."""
+    only: Schema = {14: proto.MODEL[14]}
+    props = parse(memoryview(data), only).list("metadata_props")
+    return {p.text("key"): p.text("value") for p in props}
 
 
 class _Importer:

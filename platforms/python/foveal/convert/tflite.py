@@ -201,7 +201,8 @@ class _Importer:
                 self._check_float(o)
             types = [self._type(o) for o in outputs]
             options = operator.table(schema.Operator.OPTIONS)
-            made = mapping(TfliteNode(kind, inputs, types, options, self.emit))
+            custom = operator.raw(schema.Operator.CUSTOM_OPTIONS).tobytes()
+            made = mapping(TfliteNode(kind, inputs, types, options, self.emit, custom))
         except Unsupported as e:
             self.report.add(kind, label, str(e), e.hint)
             return

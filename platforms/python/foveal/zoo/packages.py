@@ -23,7 +23,7 @@ from typing import IO
 from foveal import progress
 from foveal.cache import lock, make_dir, sha256_file, write_bytes
 from foveal.errors import IOFailure
-from foveal.zoo.catalog import Asset, Package
+from foveal.zoo.entry import Asset, Package
 
 log = logging.getLogger("foveal.zoo")
 

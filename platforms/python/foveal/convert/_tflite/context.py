@@ -34,12 +34,13 @@ class TfliteNode:
 
     def __init__(
         self, kind: str, inputs: list[Value | None], outputs: list[tuple[str, list[int]]],
-        options: Table | None, emitter: Emitter,
+        options: Table | None, emitter: Emitter, custom: bytes = b"",
     ) -> None:  # fmt: skip
         self.type = kind
         self.inputs = inputs
         self.outputs = outputs  # declared (dtype, shape) of each
         self.options = options
+        self.custom = custom  # options of a custom operator, in a format of its own
         self.e = emitter
 
     def x(self, i: int = 0) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 import numpy as np
@@ -69,21 +70,49 @@ def _transpose_conv(n: TfliteNode) -> Value:
     stride = _positive([n.i32(2), n.i32(1)], "stride")
     if len(size) != 4 or w.rank != 4 or x.rank != 4 or not x.is_static:
         raise Unsupported(f"an output of shape {size} from an input of shape {x.dims}")
+    y = _transposed(n, x, w, n.opt(3), stride, size[1:3], valid=n.i8(0) == 1)
+    return n.nhwc(n.activate(y, 3))
+
+
+@op("custom operator Convolution2DTransposeBias")
+def _transpose_conv_bias(n: TfliteNode) -> Value:
+    """MediaPipe's: the output is the input times the stride (SAME) or all that the taps reach.
+
+    Options are three int32: padding (1 SAME, 2 VALID), stride along x, stride along y.
+    """
+    x, w = n.x(0), n.x(1)
+    if len(n.custom) < 12 or w.rank != 4 or x.rank != 4 or not x.is_static or not w.is_static:
+        raise Unsupported(f"an input of shape {x.dims} with weights of shape {w.dims}")
+    padding, stride_x, stride_y = struct.unpack_from("<3i", n.custom)
+    if padding not in (1, 2):
+        raise Unsupported(f"padding mode {padding}")
+    stride = _positive([stride_y, stride_x], "stride")
+    beyond = [w.dims[1 + i] - stride[i] for i in (0, 1)]
+    if padding == 2 and min(beyond) < 0:
+        raise Unsupported(f"VALID padding with a stride above the window {w.dims[1:3]}")
+    size = [x.dims[1 + i] * stride[i] + (beyond[i] if padding == 2 else 0) for i in (0, 1)]
+    return n.nhwc(_transposed(n, x, w, n.opt(2), stride, size, valid=padding == 2))
+
+
+def _transposed(
+    n: TfliteNode, x: Value, w: Value, bias: Value | None, stride: list[int], size: list[int],
+    *, valid: bool,
+) -> Value:  # fmt: skip
+    """A transposed convolution in NCHW whose output is `size` = [height, width]."""
     begin, end, extra = [], [], []
     for i in (0, 1):
         full = (x.dims[1 + i] - 1) * stride[i] + w.dims[1 + i]
-        total = max(full - size[1 + i], 0)
+        total = max(full - size[i], 0)
         begin.append(total // 2)
         end.append(total - total // 2)
-        extra.append(size[1 + i] - (full - total))
-    if n.i8(0) == 1 and any(begin + end):
-        raise Unsupported(f"VALID padding with an output of shape {size}")
+        extra.append(size[i] - (full - total))
+    if valid and any(begin + end):
+        raise Unsupported(f"VALID padding with an output of {size[0]} x {size[1]}")
     weight = n.e.op("transpose", w, perm=[3, 0, 1, 2])  # [O, kh, kw, I] -> [I, O, kh, kw]
-    y = n.e.op(
-        "conv_transpose2d", n.nchw(x), weight, n.opt(3), stride=stride, pad=begin + end,
+    return n.e.op(
+        "conv_transpose2d", n.nchw(x), weight, bias, stride=stride, pad=begin + end,
         output_pad=extra,
     )  # fmt: skip
-    return n.nhwc(n.activate(y, 3))
 
 
 @op("MAX_POOL_2D", "AVERAGE_POOL_2D")

@@ -90,6 +90,7 @@ class Operator(IntEnum):
     INPUTS = 1
     OUTPUTS = 2
     OPTIONS = 4
+    CUSTOM_OPTIONS = 5
 
 
 class BufferTable(IntEnum):
