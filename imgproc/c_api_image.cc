@@ -81,10 +81,12 @@ void band_task(void* ctx, int64_t task, int32_t) {
   run_band(p, y0, std::min(y0 + kBandRows, p.spec.height));
 }
 
-Status create_plan(const Spec& spec, const fv_tensor& input, fv_axis_order order, Plan& p) {
-  FV_TRY(check_supported(spec));
+Status create_plan(const Spec& given, const fv_tensor& input, fv_axis_order order, Plan& p) {
+  FV_TRY(check_supported(given));
+  p.spec = given;
+  FV_TRY(read_tensor_size(input, order, p.spec));
+  const Spec& spec = p.spec;
   FV_ASSIGN(p.store, make_store(spec, input, order));
-  p.spec = spec;
   for (Axis* a : {&p.x, &p.y}) {
     const size_t n = static_cast<size_t>(a == &p.x ? spec.width : spec.height);
     a->i0.resize(n);
@@ -130,6 +132,18 @@ fv_status* fv_image_spec_from_json(const char* json, size_t bytes, fv_image_spec
 void fv_image_spec_free(fv_image_spec* spec) { delete spec; }
 const char* fv_image_spec_json(const fv_image_spec* spec) { return spec->spec.json.c_str(); }
 const char* fv_image_spec_digest(const fv_image_spec* spec) { return spec->spec.digest.c_str(); }
+
+fv_status* fv_image_spec_size(const fv_image_spec* spec, const fv_frame* frame, const fv_roi* roi,
+                              int32_t size[2]) {
+  if (!spec || !frame || !size)
+    return missing("fv_image_spec_size", !spec ? "spec" : !frame ? "frame" : "size");
+  const auto find = [&]() -> Status {
+    FV_TRY(check_roi(spec->spec, roi));
+    FV_TRY(std::move(open_frame(*frame).status()));
+    return tensor_size(spec->spec, frame->width, frame->height, frame->rotation, roi, size);
+  };
+  return find().release();
+}
 
 fv_status* fv_image_plan_create(const fv_image_spec* spec, const fv_tensor* input,
                                 fv_axis_order order, fv_image_plan** out) {

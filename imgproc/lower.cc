@@ -55,11 +55,7 @@ void build_offsets(Plan& p, int from, int to) {
 Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   Run& r = p.run;
   const Spec& s = p.spec;
-  if (s.roi_per_call && !roi)
-    return Status(FV_INVALID_ARGUMENT, "image plan: roi: the spec says \"per_call\", got none");
-  if (!s.roi_per_call && roi)
-    return Status(FV_INVALID_ARGUMENT, "image plan: roi: the spec says \"full\", got one",
-                  "set \"roi\":\"per_call\" in the spec");
+  FV_TRY(check_roi(s, roi));
   FV_ASSIGN(r.source, open_frame(frame));
   FV_ASSIGN(r.color, make_color(s, frame, r.source));
   FV_ASSIGN(r.geometry, plan_geometry(s, r.source.width, r.source.height, frame.rotation,

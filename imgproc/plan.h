@@ -99,6 +99,9 @@ void run_direct(const Plan& plan, int y);
 // plans/band.cc: tensor rows [y0, y1), bars included.
 void run_band(const Plan& plan, int y0, int y1);
 
+// A flexible spec gets its width and height from the tensor. What make_store refuses is left to it.
+Status read_tensor_size(const fv_tensor& input, fv_axis_order order, Spec& spec);
+
 Result<Store> make_store(const Spec& spec, const fv_tensor& input, fv_axis_order order);
 Result<ColorMap> make_color(const Spec& spec, const fv_frame& frame, const Source& source);
 

@@ -10,10 +10,11 @@ namespace {
 
 using Names = json::Names;
 using Text = std::string_view;
+constexpr Text kSizes[] = {"sides", "strip"};  // an array is fixed
 constexpr Text kColors[] = {"RGB", "BGR", "GRAY"};
 constexpr Text kRois[] = {"full", "per_call"};
 constexpr Text kFits[] = {"stretch", "letterbox", "cover", "matrix"};
-constexpr Text kPolicies[] = {"ultralytics", "yolox", "mediapipe"};
+constexpr Text kPolicies[] = {"ultralytics", "yolox", "mediapipe", "paddleocr"};
 constexpr Text kSamples[] = {"bilinear", "nearest", "bicubic", "area", "lanczos3"};
 constexpr Text kGrids[] = {"half_pixel", "align_corners", "asymmetric"};
 constexpr Text kProfiles[] = {"exact", "fast", "cv2", "cv2_4", "pillow", "torch"};
@@ -42,6 +43,50 @@ template <class E>
 Status read_kind(const json::Object& o, Names names, E& out) {
   FV_TRY(o.require("k"));
   return read_enum(o, "k", names, out);
+}
+
+// Two whole numbers that can be sides of a tensor.
+Status read_pair(const json::Object& o, std::string_view key, const char* expected, int& first,
+                 int& second) {
+  std::vector<double> pair;
+  FV_TRY(o.require(key));
+  FV_TRY(o.read(key, 2, false, pair));
+  for (const double v : pair)
+    if (v != std::floor(v) || v < 1 || v > kMaxTensorSide)
+      return o.error(key, std::string(expected) + ", whole numbers in 1..16384", o.find(key));
+  first = static_cast<int>(pair[0]);
+  second = static_cast<int>(pair[1]);
+  return ok();
+}
+
+Status read_size(const json::Object& root, Spec& s) {
+  const json::Value* v = root.find("size");
+  if (!v || v->type != json::Type::kObject)
+    return read_pair(root, "size", "[width, height]", s.width, s.height);
+  SizeRule& r = s.size;
+  json::Object o;
+  bool present;
+  FV_TRY(root.object("size", o, present));
+  FV_TRY(o.require("k"));
+  int kind = 0;
+  FV_TRY(o.read_enum("k", kSizes, kind));
+  r.kind = kind == 0 ? SizeKind::kSides : SizeKind::kStrip;
+  FV_TRY(o.read_int("multiple", 1, kMaxTensorSide, r.multiple));
+  if (r.kind == SizeKind::kSides) {
+    FV_TRY(o.only({"k", "min", "max", "multiple"}));
+    FV_TRY(o.require("max"));
+    FV_TRY(o.read_int("max", r.multiple, kMaxTensorSide, r.max));
+    r.min = 1;
+    return o.read_int("min", 1, r.max, r.min);
+  }
+  FV_TRY(o.only({"k", "height", "width", "multiple"}));
+  FV_TRY(o.require("height"));
+  FV_TRY(o.read_int("height", 1, kMaxTensorSide, r.height));
+  FV_TRY(read_pair(o, "width", "[least, most]", r.min, r.max));
+  if (r.min > r.max || r.min % r.multiple || r.max % r.multiple)
+    return o.error("width", format("[least, most] in order, multiples of %d", r.multiple),
+                   o.find("width"));
+  return ok();
 }
 
 Status read_level(const json::Object& o, std::string_view key, size_t channels,
@@ -172,8 +217,19 @@ Status read_orient(const json::Object& root, Spec& s) {
   return root.error("orient", "\"frame\", \"none\", 0, 90, 180 or 270", v);
 }
 
+std::string canonical_size(const Spec& s) {
+  const SizeRule& r = s.size;
+  if (r.kind == SizeKind::kSides)
+    return format("{\"k\":\"sides\",\"min\":%d,\"max\":%d,\"multiple\":%d}", r.min, r.max,
+                  r.multiple);
+  if (r.kind == SizeKind::kStrip)
+    return format("{\"k\":\"strip\",\"height\":%d,\"width\":[%d,%d],\"multiple\":%d}", r.height,
+                  r.min, r.max, r.multiple);
+  return format("[%d,%d]", s.width, s.height);
+}
+
 std::string canonical(const Spec& s) {
-  std::string t = format("{\"imgproc\":1,\"size\":[%d,%d],\"color\":", s.width, s.height);
+  std::string t = "{\"imgproc\":1,\"size\":" + canonical_size(s) + ",\"color\":";
   t += name(kColors, s.color) + ",\"orient\":";
   t += s.orient == Orient::kFrame  ? "\"frame\""
        : s.orient == Orient::kNone ? "\"none\""
@@ -219,15 +275,7 @@ Result<Spec> parse_spec(std::string_view text) {
   FV_TRY(root.read_int("imgproc", 1, 1, version));
 
   Spec s;
-  FV_TRY(root.require("size"));
-  std::vector<double> size;
-  FV_TRY(root.read("size", 2, false, size));
-  for (const double v : size)
-    if (v != std::floor(v) || v < 1 || v > 16384)
-      return root.error("size", "[width, height], whole numbers in 1..16384", root.find("size"));
-  s.width = static_cast<int>(size[0]);
-  s.height = static_cast<int>(size[1]);
-
+  FV_TRY(read_size(root, s));
   FV_TRY(read_enum(root, "color", kColors, s.color));
   FV_TRY(read_orient(root, s));
   int roi = 0;
@@ -253,6 +301,11 @@ Result<Spec> parse_spec(std::string_view text) {
     return Status(FV_SPEC_ERROR,
                   "pipeline spec: key \"roi\": \"per_call\" contradicts fit \"matrix\"",
                   "the matrix already says what the tensor shows");
+  if (s.fit == FitKind::kMatrix && s.flexible())
+    return Status(
+        FV_SPEC_ERROR,
+        "pipeline spec: key \"size\": fit \"matrix\" shows no region that it could follow",
+        "give [width, height]");
   s.json = canonical(s);
   s.digest = sha256_hex(s.json);
   return s;

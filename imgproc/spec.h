@@ -11,10 +11,11 @@
 namespace foveal::imgproc {
 
 // Enumerators are in the order of the JSON strings (see spec.cc).
+enum class SizeKind { kFixed, kSides, kStrip };
 enum class Color { kRgb, kBgr, kGray };
 enum class Orient { kFrame, kNone, kExplicit };
 enum class FitKind { kStretch, kLetterbox, kCover, kMatrix };
-enum class Policy { kUltralytics, kYolox, kMediapipe };
+enum class Policy { kUltralytics, kYolox, kMediapipe, kPaddleocr };
 enum class SampleKind { kBilinear, kNearest, kBicubic, kArea, kLanczos3 };
 enum class Grid { kHalfPixel, kAlignCorners, kAsymmetric };
 enum class Profile { kExact, kFast, kCv2, kCv2_4, kPillow, kTorch };
@@ -25,8 +26,19 @@ enum class Chroma { kReplicate, kLinear };
 enum class Siting { kFrame, kCenter, kLeft, kTopLeft };
 enum class Intermediate { kF32, kU8 };
 
+inline constexpr int kMaxTensorSide = 16384;
+
+// How the tensor's size follows from the region that it shows. Zero where a kind has no such value.
+struct SizeRule {
+  SizeKind kind = SizeKind::kFixed;
+  int min = 0, max = 0;  // kSides: of the short and the long side; kStrip: of the width
+  int height = 0;        // kStrip
+  int multiple = 1;      // of each side (kSides), of the width (kStrip)
+};
+
 struct Spec {
-  int width = 0;
+  SizeRule size;
+  int width = 0;  // of the tensor; 0 until a plan has one, unless the size is fixed
   int height = 0;
   Color color = Color::kRgb;
   Orient orient = Orient::kFrame;
@@ -59,6 +71,7 @@ struct Spec {
   std::string json;    // canonical
   std::string digest;  // SHA-256 of json
 
+  bool flexible() const { return size.kind != SizeKind::kFixed; }
   int channels() const { return color == Color::kGray ? 1 : 3; }
 };
 

@@ -4,6 +4,23 @@
 
 namespace foveal::imgproc {
 
+Status read_tensor_size(const fv_tensor& input, fv_axis_order order, Spec& spec) {
+  if (!spec.flexible() || input.rank != 4 || (order != FV_NCHW && order != FV_NHWC)) return ok();
+  const int64_t height = input.dims[order == FV_NCHW ? 2 : 1];
+  const int64_t width = input.dims[order == FV_NCHW ? 3 : 2];
+  if (height == kUnknown || width == kUnknown)
+    return Status(
+        FV_SHAPE_ERROR,
+        "image plan: tensor: the spec's size depends on the frame: expected a known width "
+        "and height, got " +
+            to_string(Dims(input.dims, input.dims + 4)),
+        "fv_image_spec_size gives the size for a frame");
+  FV_TRY(check_tensor_size(spec, width, height));
+  spec.width = static_cast<int>(width);
+  spec.height = static_cast<int>(height);
+  return ok();
+}
+
 Result<Store> make_store(const Spec& spec, const fv_tensor& input, fv_axis_order order) {
   const auto refuse = [](fv_code code, const std::string& message, const char* hint = "") {
     return Status(code, "image plan: tensor: " + message, hint);

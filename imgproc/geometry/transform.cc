@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace foveal::imgproc {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
-constexpr double kMaxCoordinate = 1e6;  // pixels; keeps every later step far from overflow
-
 Status bad_roi(const std::string& message) { return Status(FV_FRAME_ERROR, "roi: " + message); }
 
 // A ROI's own coordinates (0..w, 0..h) and their map to upright pixels.
@@ -71,7 +70,7 @@ Result<Region> read_region(const fv_roi* roi, int width, int height) {
     r.upright = q * Mat3{{1 / r.w, 0, 0, 0, 1 / r.h, 0, 0, 0, 1}};
     r.quad = true;
   }
-  if (!(r.w >= 1e-3) || !(r.h >= 1e-3))
+  if (!(r.w >= kMinRegionSide) || !(r.h >= kMinRegionSide))
     return bad_roi(format("expected a positive width and height, got %g x %g", r.w, r.h));
   return r;
 }
@@ -100,7 +99,81 @@ Status axis(Grid grid, double from, double source, double at, int n, double& sca
   return ok();
 }
 
+// Clockwise degrees that make a frame upright under this spec.
+int rotation_of(const Spec& spec, int frame_rotation) {
+  return spec.orient == Orient::kFrame      ? frame_rotation
+         : spec.orient == Orient::kExplicit ? spec.orient_degrees
+                                            : 0;
+}
+
+// What a letterbox makes of one side of the region.
+double letterbox_side(Policy policy, bool whole_frame, double side) {
+  // The sides of a ROI are real numbers: one that fills the tensor must not end at 47.9999999.
+  // A frame's are whole, and YOLOX truncates what its own arithmetic gives.
+  constexpr double kNoise = 1e-6;
+  if (policy == Policy::kUltralytics) return std::nearbyint(side);
+  if (policy == Policy::kPaddleocr) return std::ceil(side - kNoise);
+  return std::floor(whole_frame ? side : side + kNoise);
+}
+
 }  // namespace
+
+Status check_roi(const Spec& spec, const fv_roi* roi) {
+  if (spec.roi_per_call && !roi)
+    return Status(FV_INVALID_ARGUMENT, "image plan: roi: the spec says \"per_call\", got none");
+  if (!spec.roi_per_call && roi)
+    return Status(FV_INVALID_ARGUMENT, "image plan: roi: the spec says \"full\", got one",
+                  "set \"roi\":\"per_call\" in the spec");
+  return ok();
+}
+
+Status tensor_size(const Spec& spec, int width, int height, int rotation, const fv_roi* roi,
+                   int32_t size[2]) {
+  const SizeRule& rule = spec.size;
+  if (rotation_of(spec, rotation) % 180) std::swap(width, height);
+  FV_ASSIGN(const Region r, read_region(roi, width, height));
+  const double multiple = rule.multiple;
+  if (rule.kind == SizeKind::kFixed) {
+    size[0] = spec.width;
+    size[1] = spec.height;
+  } else if (rule.kind == SizeKind::kSides) {
+    const double least = std::min(r.w, r.h), most = std::max(r.w, r.h);
+    const double scale = std::min(std::max(rule.min / least, 1.0), rule.max / most);
+    const double blocks = std::floor(rule.max / multiple);
+    for (int i = 0; i < 2; ++i)
+      size[i] = static_cast<int32_t>(
+          std::clamp(std::nearbyint((i ? r.h : r.w) * scale / multiple), 1.0, blocks) * multiple);
+  } else {
+    constexpr double kNoise = 1e-6;  // 320.0000001 is 320
+    const double wanted = std::ceil(rule.height * (r.w / r.h) - kNoise);
+    size[0] = static_cast<int32_t>(
+        std::clamp<double>(std::ceil(wanted / multiple) * multiple, rule.min, rule.max));
+    size[1] = rule.height;
+  }
+  return ok();
+}
+
+Status check_tensor_size(const Spec& spec, int64_t width, int64_t height) {
+  const SizeRule& rule = spec.size;
+  std::string expected;
+  if (rule.kind == SizeKind::kSides) {
+    for (const int64_t side : {width, height})
+      if (side < 1 || side > rule.max || side % rule.multiple)
+        expected = format("sides that are multiples of %d up to %d", rule.multiple, rule.max);
+  } else if (rule.kind == SizeKind::kStrip) {
+    if (height != rule.height || width < rule.min || width > rule.max || width % rule.multiple)
+      expected = format("a height of %d and a width in %d..%d that is a multiple of %d",
+                        rule.height, rule.min, rule.max, rule.multiple);
+  } else if (width != spec.width || height != spec.height) {
+    expected = format("%dx%d", spec.width, spec.height);
+  }
+  if (expected.empty()) return ok();
+  return Status(
+      FV_SHAPE_ERROR,
+      "image plan: tensor: the spec's size asks for " + expected +
+          format(", got %lldx%lld", static_cast<long long>(width), static_cast<long long>(height)),
+      "width x height; fv_image_spec_size gives the size for a frame");
+}
 
 Mat3 sensor_from_upright(int rotation, bool mirror, int width, int height) {
   Mat3 r;
@@ -125,9 +198,7 @@ Mat3 sensor_from_upright(int rotation, bool mirror, int width, int height) {
 Result<Geometry> plan_geometry(const Spec& spec, int width, int height, int rotation, bool mirror,
                                const fv_roi* roi) {
   Geometry g;
-  g.rotation = spec.orient == Orient::kFrame      ? rotation
-               : spec.orient == Orient::kExplicit ? spec.orient_degrees
-                                                  : 0;
+  g.rotation = rotation_of(spec, rotation);
   g.mirror = spec.orient == Orient::kFrame && mirror;
   g.upright_width = g.rotation % 180 ? height : width;
   g.upright_height = g.rotation % 180 ? width : height;
@@ -147,13 +218,13 @@ Result<Geometry> plan_geometry(const Spec& spec, int width, int height, int rota
     double from_x = 0, from_y = 0, source_w = r.w, source_h = r.h;
     if (spec.fit == FitKind::kLetterbox && spec.policy != Policy::kMediapipe) {
       const double gain = std::min(dw / r.w, dh / r.h);
-      const bool round = spec.policy == Policy::kUltralytics;
+      const bool centred = spec.policy == Policy::kUltralytics;
       const auto side = [&](double v, int most) {
-        return std::clamp(static_cast<int>(round ? std::nearbyint(v * gain) : v * gain), 1, most);
+        return std::clamp(static_cast<int>(letterbox_side(spec.policy, !roi, v * gain)), 1, most);
       };
       const int w = side(r.w, dw), h = side(r.h, dh);
-      g.x0 = round ? static_cast<int>(std::nearbyint((dw - w) / 2.0 - 0.1)) : 0;
-      g.y0 = round ? static_cast<int>(std::nearbyint((dh - h) / 2.0 - 0.1)) : 0;
+      g.x0 = centred ? static_cast<int>(std::nearbyint((dw - w) / 2.0 - 0.1)) : 0;
+      g.y0 = centred ? static_cast<int>(std::nearbyint((dh - h) / 2.0 - 0.1)) : 0;
       g.x1 = g.x0 + w;
       g.y1 = g.y0 + h;
     } else if (spec.fit == FitKind::kLetterbox || spec.fit == FitKind::kCover) {

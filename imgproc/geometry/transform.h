@@ -8,6 +8,10 @@
 
 namespace foveal::imgproc {
 
+// Pixels; keeps every later step far from overflow. A ROI beyond these is refused.
+inline constexpr double kMaxCoordinate = 1e6;
+inline constexpr double kMinRegionSide = 1e-3;
+
 // Upright -> sensor pixels of a sensor picture of width x height.
 Mat3 sensor_from_upright(int rotation, bool mirror, int width, int height);
 
@@ -22,6 +26,16 @@ struct Geometry {
   double valid[4] = {};                // part of the tensor that shows the region
   bool inside = false;  // the region stays inside the frame: taps are clamped, no border is seen
 };
+
+// A ROI must be given exactly when the spec says "per_call".
+Status check_roi(const Spec& spec, const fv_roi* roi);
+
+// The tensor's size for a frame (width, height: sensor pixels): the spec's own, or what its rule
+// makes of the region.
+Status tensor_size(const Spec& spec, int width, int height, int rotation, const fv_roi* roi,
+                   int32_t size[2]);
+// Whether the rule of a flexible spec can ever give this size.
+Status check_tensor_size(const Spec& spec, int64_t width, int64_t height);
 
 // width, height: sensor pixels. roi NULL: the whole frame.
 Result<Geometry> plan_geometry(const Spec& spec, int width, int height, int rotation, bool mirror,

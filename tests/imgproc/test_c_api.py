@@ -38,10 +38,19 @@ int main(void) {
   static float out[3 * 64 * 48];
   fv_image_spec* spec = NULL;
   fv_image_plan* plan = NULL;
+  fv_image_plan* none = NULL;
   fv_tensor tensor;
   fv_frame frame;
   fv_transform transform;
   fv_roi roi = {FV_ROI_RECT, 0, {10, 10, 90, 70}};
+  static const char strip[] =
+      "{\"size\":{\"k\":\"strip\",\"height\":48,\"width\":[64,640]},\"roi\":\"per_call\"}";
+  static const char rule_json[] =
+      "{\"hull\":\"box\",\"rotation\":{\"from\":[0],\"to\":[1],\"degrees\":90},\"square\":\"long\"}";
+  fv_roi_rule* rule = NULL;
+  const float found[4] = {10, 20, 30, 60};
+  const float points[6] = {0, 0, 9, 5, 0, 9}; /* two of three values */
+  int32_t size[2];
   double box[4] = {0, 0, 64, 48};
   long before;
   int i;
@@ -79,6 +88,23 @@ int main(void) {
       return 1;
   }
   printf("allocations %ld pixel %g corner %g\n", allocations - before, out[24 * 64 + 32], out[0]);
+  if (failed(fv_image_spec_from_json(strip, sizeof strip - 1, &spec)) ||
+      failed(fv_roi_rule_from_json(rule_json, sizeof rule_json - 1, &rule)) ||
+      failed(fv_roi_rule_apply(rule, found, points, 2, 3, &roi)))
+    return 1;
+  printf("region %d: %g %g %g %g %g\n", (int)roi.kind, roi.v[0], roi.v[1], roi.v[2], roi.v[3],
+         roi.v[4]);
+  roi.v[2] = 100;
+  if (failed(fv_image_spec_size(spec, &frame, &roi, size))) return 1;
+  printf("size %d %d\n", (int)size[0], (int)size[1]);
+  failed(fv_image_plan_create(spec, &tensor, FV_NCHW, &none));
+  failed(fv_image_spec_size(spec, NULL, &roi, size));
+  failed(fv_roi_rule_apply(rule, found, NULL, 2, 3, &roi));
+  failed(fv_roi_rule_apply(rule, NULL, points, 2, 3, &roi));
+  failed(fv_roi_rule_apply(rule, found, points, 2, 1, &roi));
+  fv_roi_rule_free(rule);
+  fv_roi_rule_free(NULL);
+  fv_image_spec_free(spec);
   frame.planes[1].bytes = 10;
   failed(fv_image_plan_run(plan, &frame, &roi, out, sizeof out, NULL, NULL));
   failed(fv_image_plan_run(plan, &frame, &roi, out, 10, NULL, NULL));
@@ -106,7 +132,14 @@ def test_c_program(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "allocations 0 pixel 200 corner 114"
-    assert lines[1].startswith("8 frame: NV12 plane 1: byte_len")
-    assert lines[2].startswith("1 image plan: dst: expected at least 36864 bytes, got 10")
-    assert lines[3].startswith("1 fv_image_plan_run: frame is NULL")
-    assert lines[4].startswith("9 pipeline spec: not valid JSON at byte 1")
+    assert lines[1] == "region 2: 20 40 40 40 90"
+    assert lines[2] == "size 120 48"
+    assert lines[3].startswith("6 image plan: tensor: the spec's size depends on the frame")
+    assert lines[4].startswith("1 fv_image_spec_size: frame is NULL")
+    assert lines[5].startswith("1 fv_roi_rule_apply: an argument is NULL")
+    assert lines[6].startswith("1 roi rule: box: the rule's hull is the box, got none")
+    assert lines[7].startswith("1 roi rule: points: expected [n, 2 or more], got [2, 1]")
+    assert lines[8].startswith("8 frame: NV12 plane 1: byte_len")
+    assert lines[9].startswith("1 image plan: dst: expected at least 36864 bytes, got 10")
+    assert lines[10].startswith("1 fv_image_plan_run: frame is NULL")
+    assert lines[11].startswith("9 pipeline spec: not valid JSON at byte 1")

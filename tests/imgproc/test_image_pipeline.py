@@ -72,7 +72,7 @@ def test_orient_can_be_ignored_or_set() -> None:
 
 
 @pytest.mark.parametrize("fmt", ["rgb", "bgra", "nv21", "gray"])
-@pytest.mark.parametrize("policy", ["ultralytics", "yolox", "mediapipe"])
+@pytest.mark.parametrize("policy", ["ultralytics", "yolox", "mediapipe", "paddleocr"])
 @pytest.mark.parametrize("size", [[40, 40], [50, 20], [17, 53]])
 def test_letterbox(fmt: str, policy: str, size: list[int]) -> None:
     fit: dict[str, Any] = {"k": "letterbox", "policy": policy}
@@ -119,8 +119,9 @@ def test_roi_is_in_upright_pixels(rotation: int) -> None:
 
 def test_roi_with_letterbox_and_cover() -> None:
     made = make("rgb", 61, 43)
-    for fit in ("ultralytics", "yolox", "mediapipe"):
-        compare({"size": [23, 19], "fit": {"k": "letterbox", "policy": fit}}, made, ROIS[3])
+    for fit in ("ultralytics", "yolox", "mediapipe", "paddleocr"):
+        for roi in ROIS:
+            compare({"size": [23, 19], "fit": {"k": "letterbox", "policy": fit}}, made, roi)
     compare({"size": [23, 19], "fit": {"k": "cover"}}, made, ROIS[0])
 
 

@@ -26,7 +26,9 @@ from foveal.image import (
     Norm,
     Pipeline,
     Replicate,
+    Sides,
     Stretch,
+    Strip,
     Yuv,
 )
 
@@ -43,6 +45,32 @@ BAD: list[tuple[str, Any]] = [
     ('"size"', {"size": [320, 2**31]}),
     ('"size"', {"size": [320, 1.5]}),
     ('"size"', {"size": ["320", 240]}),
+    ('size: key "k" is missing', {"size": {}}),
+    ('size: key "k"', {"size": {"k": "fixed"}}),
+    ('size: unknown key "height"', {"size": {"k": "sides", "max": 64, "height": 4}}),
+    ('size: key "max" is missing', {"size": {"k": "sides"}}),
+    ('size: key "max"', {"size": {"k": "sides", "max": 16385}}),
+    ('size: key "max"', {"size": {"k": "sides", "max": 31, "multiple": 32}}),
+    ('size: key "min"', {"size": {"k": "sides", "max": 64, "min": 65}}),
+    ('size: key "min"', {"size": {"k": "sides", "max": 64, "min": 0}}),
+    ('size: key "multiple"', {"size": {"k": "sides", "max": 64, "multiple": 0}}),
+    ('size: key "multiple"', {"size": {"k": "sides", "max": 64, "multiple": 1.5}}),
+    ('size: unknown key "min"', {"size": {"k": "strip", "height": 4, "width": [1, 2], "min": 1}}),
+    ('size: key "height" is missing', {"size": {"k": "strip", "width": [1, 2]}}),
+    ('size: key "height"', {"size": {"k": "strip", "height": 0, "width": [1, 2]}}),
+    ('size: key "width" is missing', {"size": {"k": "strip", "height": 4}}),
+    ('size: key "width"', {"size": {"k": "strip", "height": 4, "width": 8}}),
+    ('size: key "width"', {"size": {"k": "strip", "height": 4, "width": [0, 8]}}),
+    ('size: key "width"', {"size": {"k": "strip", "height": 4, "width": [9, 8]}}),
+    ('size: key "width"', {"size": {"k": "strip", "height": 4, "width": [8, 20000]}}),
+    (
+        'size: key "width": expected [least, most] in order, multiples of 4, got [8, 18]',
+        {"size": {"k": "strip", "height": 4, "width": [8, 18], "multiple": 4}},
+    ),
+    (
+        'key "size": fit "matrix"',
+        {"size": {"k": "sides", "max": 64}, "fit": {"k": "matrix", "m": [1] * 9}},
+    ),
     ('"color"', {**GOOD, "color": "rgb"}),
     ('"color"', {**GOOD, "color": "YUV"}),
     ('"orient"', {**GOOD, "orient": 45}),
@@ -143,6 +171,8 @@ PIPELINES = [
     Pipeline(size=(5, 6), sample=Area(), profile="cv2", border=Replicate()),
     Pipeline(size=(5, 6), sample=Lanczos3(antialias=True), profile="pillow", fit=Stretch()),
     Pipeline(size=(5, 6), sample=Bilinear(antialias=True), norm=Norm(1e-5, (1, 2, 3), (4, 5, 6))),
+    Pipeline(size=Sides(736, 2000, 32)),
+    Pipeline(size=Strip(48, (320, 3200)), roi="per_call", fit=Letterbox(127.5, "paddleocr")),
 ]
 
 
@@ -153,7 +183,8 @@ def test_round_trip(spec: Pipeline) -> None:
     assert again == spec and hash(again) == hash(spec)
     assert again.digest() == spec.digest()
     assert hashlib.sha256(spec.json().encode()).hexdigest() == spec.digest()
-    assert json.loads(spec.json())["size"] == list(spec.size)
+    size = json.loads(spec.json())["size"]
+    assert size == (list(spec.size) if isinstance(spec.size, tuple) else spec.size.to_spec())
 
 
 @pytest.mark.parametrize(
@@ -167,6 +198,8 @@ def test_round_trip(spec: Pipeline) -> None:
         ({"border": Constant(7)}, {"border": Constant(np.array([7, 7, 7]))}),
         ({"orient": 90}, {"orient": 90.0}),
         ({"size": (8, 6)}, {"size": np.array([8, 6])}),
+        ({"size": Sides(1, 64)}, {"size": Sides(np.int64(1), 64.0, np.float32(1))}),
+        ({"size": Strip(4, (8, 16))}, {"size": Strip(4, np.array([8, 16]), 1)}),
     ],
 )
 def test_pipelines_that_mean_the_same_are_equal(one: Any, other: Any) -> None:

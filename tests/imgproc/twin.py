@@ -95,6 +95,22 @@ def region(roi: Any, w: int, h: int) -> tuple[float, float, np.ndarray]:
     return rw, rh, np.append(np.linalg.solve(rows, right), 1).reshape(3, 3)
 
 
+def tensor_size(rule: Any, w: float, h: float) -> list[int]:
+    """The tensor's [width, height] for a region of w x h."""
+    if isinstance(rule, list):
+        return rule
+    m = rule.get("multiple", 1)
+    if rule["k"] == "strip":
+        width = m * math.ceil(math.ceil(rule["height"] * w / h - 1e-6) / m)
+        return [min(max(width, rule["width"][0]), rule["width"][1]), rule["height"]]
+    scale = 1.0
+    if min(w, h) < rule.get("min", 1):
+        scale = rule.get("min", 1) / min(w, h)
+    if max(w, h) * scale > rule["max"]:
+        scale = rule["max"] / max(w, h)
+    return [m * min(max(round(side * scale / m), 1), rule["max"] // m) for side in (w, h)]
+
+
 def axis(grid: str, start: float, length: float, at: int, n: int) -> tuple[float, float]:
     """source = scale * tensor + shift; n pixels from `at` show [start, start + length)."""
     if grid == "half_pixel":
@@ -106,11 +122,11 @@ def axis(grid: str, start: float, length: float, at: int, n: int) -> tuple[float
 
 def geometry(spec: dict[str, Any], w: int, h: int, roi: Any) -> tuple[np.ndarray, list[int], bool]:
     """(tensor -> upright map, [x0, y0, x1, y1) of the sampled pixels, taps are clamped)."""
-    dw, dh = spec["size"]
+    rw, rh, to_upright = region(roi, w, h)
+    dw, dh = tensor_size(spec["size"], rw, rh)
     fit, grid = spec["fit"], spec["sample"].get("grid", "half_pixel")
     if fit["k"] == "matrix":
         return np.reshape(fit["m"], (3, 3)), [0, 0, dw, dh], False
-    rw, rh, to_upright = region(roi, w, h)
     x0, y0, x1, y1 = 0, 0, dw, dh
     sx, sy, sw, sh = 0.0, 0.0, float(rw), float(rh)
     policy = fit.get("policy", "ultralytics")
@@ -119,8 +135,11 @@ def geometry(spec: dict[str, Any], w: int, h: int, roi: Any) -> tuple[np.ndarray
         if policy == "ultralytics":
             nw, nh = round(rw * gain), round(rh * gain)
             x0, y0 = round((dw - nw) / 2 - 0.1), round((dh - nh) / 2 - 0.1)
-        else:
-            nw, nh = int(rw * gain), int(rh * gain)
+        elif policy == "paddleocr":
+            nw, nh = math.ceil(rw * gain - 1e-6), math.ceil(rh * gain - 1e-6)
+        else:  # real sides of a ROI: what is a whole number but for rounding counts as one
+            noise = 0 if roi is None else 1e-6
+            nw, nh = int(rw * gain + noise), int(rh * gain + noise)
         x1, y1 = x0 + max(nw, 1), y0 + max(nh, 1)
     elif fit["k"] in ("letterbox", "cover"):
         pick = max if fit["k"] == "letterbox" else min
@@ -170,7 +189,7 @@ def run(spec: dict[str, Any], picture: Picture, roi: Any = None) -> np.ndarray:
     m, (x0, y0, x1, y1), inside = geometry(spec, w, h, roi)
     constant = spec["border"]["k"] == "constant" and not inside
     border = levels(spec["border"].get("v", 0)) if constant else None
-    dw, dh = spec["size"]
+    dw, dh = tensor_size(spec["size"], *region(roi, w, h)[:2])
     out = np.empty((dh, dw, channels))
     out[:] = levels(spec["fit"].get("pad", 114))
     for y in range(y0, y1):

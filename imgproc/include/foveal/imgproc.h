@@ -106,18 +106,6 @@ FV_IMAGE_API const char* fv_image_spec_json(const fv_image_spec* spec);
 /* SHA-256 of the canonical text, 64 hexadecimal digits. */
 FV_IMAGE_API const char* fv_image_spec_digest(const fv_image_spec* spec);
 
-typedef int32_t fv_axis_order; /* of fv_tensor.dims in fv_image_plan_create */
-enum { FV_NCHW = 0, FV_NHWC = 1 };
-
-/* input: description only (data ignored): dtype, layout, four dims, -1 where the spec decides.
- * Refuses (FV_SPEC_ERROR, FV_SHAPE_ERROR) whatever it cannot do exactly as the spec says. */
-FV_IMAGE_API fv_status* fv_image_plan_create(const fv_image_spec* spec, const fv_tensor* input,
-                                             fv_axis_order order, fv_image_plan** out);
-FV_IMAGE_API void fv_image_plan_free(fv_image_plan* plan);
-FV_IMAGE_API uint64_t fv_image_plan_bytes(const fv_image_plan* plan); /* of the tensor */
-/* What was chosen, and for which frame the last run ran. Valid until the next call. */
-FV_IMAGE_API const char* fv_image_plan_explain(fv_image_plan* plan);
-
 typedef int32_t fv_roi_kind;
 enum { FV_ROI_RECT = 1, FV_ROI_ROTATED = 2, FV_ROI_QUAD = 3 };
 typedef struct fv_roi {
@@ -127,6 +115,24 @@ typedef struct fv_roi {
    * that become top-left, top-right, bottom-right, bottom-left */
   double v[8];
 } fv_roi;
+
+/* Width, height of the tensor for this frame: the spec's own, or what its flexible size makes of
+ * the region. Takes what fv_image_plan_run takes, and refuses what it refuses. */
+FV_IMAGE_API fv_status* fv_image_spec_size(const fv_image_spec* spec, const fv_frame* frame,
+                                           const fv_roi* roi, int32_t size[2]);
+
+typedef int32_t fv_axis_order; /* of fv_tensor.dims in fv_image_plan_create */
+enum { FV_NCHW = 0, FV_NHWC = 1 };
+
+/* input: description only (data ignored): dtype, layout, four dims, -1 where the spec decides
+ * (a flexible size: width and height are the caller's, one plan for each).
+ * Refuses (FV_SPEC_ERROR, FV_SHAPE_ERROR) whatever it cannot do exactly as the spec says. */
+FV_IMAGE_API fv_status* fv_image_plan_create(const fv_image_spec* spec, const fv_tensor* input,
+                                             fv_axis_order order, fv_image_plan** out);
+FV_IMAGE_API void fv_image_plan_free(fv_image_plan* plan);
+FV_IMAGE_API uint64_t fv_image_plan_bytes(const fv_image_plan* plan); /* of the tensor */
+/* What was chosen, and for which frame the last run ran. Valid until the next call. */
+FV_IMAGE_API const char* fv_image_plan_explain(fv_image_plan* plan);
 
 /* Where to run. NULL, or parallel_for NULL: in the calling thread. Pass the core's
  * fv_parallel_for and pool; bytes written are the same for any number of threads. */
@@ -140,6 +146,23 @@ typedef struct fv_workers {
 FV_IMAGE_API fv_status* fv_image_plan_run(fv_image_plan* plan, const fv_frame* frame,
                                           const fv_roi* roi, void* dst, uint64_t dst_bytes,
                                           const fv_workers* workers, fv_transform* out);
+
+/* ---- ROI rules ------------------------------------------------------------------------- */
+
+/* How a detection or landmarks become the region that the next model looks at. Immutable. */
+typedef struct fv_roi_rule fv_roi_rule;
+
+FV_IMAGE_API fv_status* fv_roi_rule_from_json(const char* json, size_t bytes, fv_roi_rule** out);
+FV_IMAGE_API void fv_roi_rule_free(fv_roi_rule* rule);
+FV_IMAGE_API const char* fv_roi_rule_json(const fv_roi_rule* rule); /* canonical */
+
+/* box: x0, y0, x1, y1 (NULL if the rule's hull is not the box). points: count * values numbers,
+ * each point beginning with x, y (values >= 2). Upright frame pixels. Gives an FV_ROI_ROTATED.
+ * FV_INVALID_ARGUMENT for what makes no region: a point that is used and missing or not finite, a
+ * hull without area. */
+FV_IMAGE_API fv_status* fv_roi_rule_apply(const fv_roi_rule* rule, const float* box,
+                                          const float* points, int32_t count, int32_t values,
+                                          fv_roi* out);
 
 /* ---- Decoders -------------------------------------------------------------------------- */
 

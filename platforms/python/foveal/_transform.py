@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,17 @@ def json_text(what: str, text: Any) -> str:
     except UnicodeEncodeError as error:
         raise SpecError(f"{what}: no valid Unicode: {error}") from None
     return text
+
+
+def plain(value: Any) -> Any:
+    """What JSON can say: tuples and arrays become lists, numpy numbers Python's."""
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain(v) for v in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
 
 
 _TENSOR, _UPRIGHT, _SENSOR = 0, 1, 2

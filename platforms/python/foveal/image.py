@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from foveal import _core
-from foveal._transform import Transform, json_text
+from foveal._roi import Quad, Rect, RoiRule, RotatedRect, roi_values
+from foveal._transform import Transform, json_text, plain
 from foveal.draw import draw, draw_box, draw_label, draw_line, draw_point, draw_text, fill_box
 from foveal.errors import ArgumentError, ShapeError, SpecError
 from foveal.frame import Frame
@@ -44,8 +45,11 @@ __all__ = [
     "Quad",
     "Rect",
     "Replicate",
+    "RoiRule",
     "RotatedRect",
+    "Sides",
     "Stretch",
+    "Strip",
     "Transform",
     "Yuv",
     "draw",
@@ -63,17 +67,6 @@ Levels = float | Sequence[float]
 Array = NDArray[Any]
 
 
-def _plain(value: Any) -> Any:
-    """What JSON can say: tuples and arrays become lists, numpy numbers Python's."""
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(v) for v in value]
-    if isinstance(value, np.generic):
-        return value.item()
-    return value
-
-
 class _Part:
     """A frozen dataclass that is one object of the spec."""
 
@@ -81,8 +74,35 @@ class _Part:
 
     def to_spec(self) -> dict[str, Any]:
         """The object as it stands in the spec."""
-        own = {n: _plain(v) for n, v in asdict(self).items()}  # type: ignore[call-overload]
+        own = {n: plain(v) for n, v in asdict(self).items()}  # type: ignore[call-overload]
         return {"k": self.k, **own} if self.k else own
+
+
+@dataclass(frozen=True)
+class Sides(_Part):
+    """A tensor of the region's aspect, both sides a multiple of a number.
+
+    The region is scaled up until its short side is `min`, then down until its long side is `max`,
+    and each side rounded to the nearest `multiple` (at least one, at most what `max` holds).
+    """
+
+    k: ClassVar[str] = "sides"
+    min: int
+    max: int
+    multiple: int = 1
+
+
+@dataclass(frozen=True)
+class Strip(_Part):
+    """A tensor of a fixed height, as wide as the region's aspect asks for.
+
+    The width is rounded up to the next `multiple` and kept within `width` = (least, most).
+    """
+
+    k: ClassVar[str] = "strip"
+    height: int
+    width: tuple[int, int]
+    multiple: int = 1
 
 
 @dataclass(frozen=True)
@@ -96,8 +116,9 @@ class Stretch(_Part):
 class Letterbox(_Part):
     """The whole region, aspect kept, bars around it.
 
-    policy: "ultralytics" (rounded size, centred), "yolox" (truncated size, top-left),
-    "mediapipe" (exact; the bars come from the pipeline's border). pad: colour of the bars.
+    policy: "ultralytics" (rounded size, centred), "yolox" (truncated size, top-left), "paddleocr"
+    (size rounded up, top-left), "mediapipe" (exact; the bars come from the pipeline's border).
+    pad: colour of the bars.
     """
 
     k: ClassVar[str] = "letterbox"
@@ -235,8 +256,9 @@ def _part(kinds: Mapping[str, type[_Part]], value: Mapping[str, Any]) -> Any:
 class Pipeline:
     """What a model wants to see. Immutable; travels in the model file as JSON.
 
-    size: (width, height) of the tensor. color: "RGB", "BGR" or "GRAY". orient: "frame" (apply the
-    frame's rotation and mirror), "none", or degrees. roi: "full", or "per_call" (given to `run`).
+    size: (width, height) of the tensor, or how it follows from the region: Sides, Strip.
+    color: "RGB", "BGR" or "GRAY". orient: "frame" (apply the frame's rotation and mirror),
+    "none", or degrees. roi: "full", or "per_call" (given to `run`).
     profile: the numeric contract, "exact" or "fast". intermediate: "f32", or "u8" to round to
     whole numbers before the normalisation.
 
@@ -246,7 +268,7 @@ class Pipeline:
     Raises SpecError, naming the key, for anything the specification does not know.
     """
 
-    size: tuple[int, int]
+    size: tuple[int, int] | Sides | Strip
     color: str = "RGB"
     orient: str | int = "frame"
     roi: str = "full"
@@ -262,8 +284,8 @@ class Pipeline:
         parts = ['"imgproc": 1']
         for name, value in vars(self).items():
             try:
-                plain = value.to_spec() if isinstance(value, _Part) else _plain(value)
-                parts.append(f'"{name}": {json.dumps(plain, allow_nan=False)}')
+                said = value.to_spec() if isinstance(value, _Part) else plain(value)
+                parts.append(f'"{name}": {json.dumps(said, allow_nan=False)}')
             except SpecError:
                 raise
             except (TypeError, ValueError, RecursionError):
@@ -292,10 +314,20 @@ class Pipeline:
         """The pipeline a specification describes. Raises SpecError."""
         return cls(**_fields(_core.ImageSpec(json_text("pipeline spec", text)).json))
 
+    def size_for(self, frame: Frame, roi: Any = None) -> tuple[int, int]:
+        """(width, height) of the tensor for this frame and region, whatever the kind of `size`.
+
+        Takes what `Plan.run` takes and raises what it raises: FrameError, ArgumentError.
+        """
+        handle = _frame_handle("size_for", frame)
+        width, height = self._spec.size_for(handle, roi_values(roi))  # type: ignore[attr-defined]
+        return int(width), int(height)
+
     def compile(
         self,
         tensor: Any = None,
         *,
+        size: tuple[int, int] | None = None,
         dtype: DTypeLike | None = None,
         layout: str = "auto",
         shape: Sequence[int | str | None] | None = None,
@@ -308,6 +340,8 @@ class Pipeline:
                 Session of a model with one input: then `run` writes that input's own memory
                 unless told `out`, and gives open dimensions the pipeline's size. Or an input of a
                 Model, which only describes.
+            size: (width, height) of the tensor, e.g. from `size_for`. Needed when the pipeline's
+                size is Sides or Strip and neither tensor nor shape says it; a plan has one size.
             dtype: "float32" (default) or "uint8", as text or numpy's type.
             layout: "nchw", "nhwc", "nc4hw4", "nc8hw8", "nc16hw16"; "auto" decides by the shape
                 (nchw without one).
@@ -316,7 +350,7 @@ class Pipeline:
             threads: how many threads a run may use. The result does not depend on it.
 
         Raises:
-            ArgumentError: an argument of the wrong type.
+            ArgumentError: an argument of the wrong type; a size that nothing says.
             ShapeError: the pipeline's size and channels do not fit the tensor.
             SpecError: something this build cannot do exactly as specified; it says what.
         """
@@ -337,13 +371,14 @@ class Pipeline:
         if not 0 <= threads <= 64:
             raise ArgumentError(f"compile: threads: expected 0 (as 1) to 64, got {threads}")
         channels = 1 if self.color == "GRAY" else 3
+        wanted = _plan_size(self.size, size)
         name = str(layout).lower()
         if name == "auto":
-            name = _guess_layout(shape, channels, self.size)
+            name = _guess_layout(shape, channels, wanted)
         order, block = _LAYOUTS.get(name, (-1, 0))
         if order < 0:
             raise ArgumentError(f"layout: expected auto, {', '.join(_LAYOUTS)}, got '{layout}'")
-        width, height = self.size
+        width, height = wanted or _size_in(shape, order)
         full: tuple[int, ...] = (1, channels, height, width)
         if order == 1:
             full = (1, height, width, channels)
@@ -351,14 +386,18 @@ class Pipeline:
             raise ArgumentError(
                 f"compile: layout: a session's input is nchw or nhwc, got '{layout}'"
             )
-        dims = [d if isinstance(d, int) else -1 for d in (full if shape is None else shape)]
+        known = list(full) if shape is None or len(shape) == 4 else [-1] * len(shape)
+        dims = [
+            d if isinstance(d, int) else k
+            for d, k in zip(known if shape is None else shape, known, strict=True)
+        ]
         core = self._spec.compile(  # type: ignore[attr-defined]
             element, order, block, dims, int(threads)
         )
         if block:
             full = (1, -(-channels // block), height, width, block)
         own = None if session is None else (session, str(tensor.name))
-        return Plan(self, core, np.dtype(element), full, own)
+        return Plan(self, core, np.dtype(element), full, (width, height), own)
 
 
 def _fields(text: str) -> dict[str, Any]:
@@ -366,7 +405,7 @@ def _fields(text: str) -> dict[str, Any]:
     d = json.loads(text)
     norm = d["norm"]
     return {
-        "size": (int(d["size"][0]), int(d["size"][1])),
+        "size": _size_field(d["size"]),
         "color": d["color"],
         "orient": d["orient"],
         "roi": d["roi"],
@@ -378,6 +417,56 @@ def _fields(text: str) -> dict[str, Any]:
         "norm": Norm(float(norm["scale"]), _levels(norm["mean"]), _levels(norm["std"])),
         "intermediate": d["intermediate"],
     }
+
+
+def _size_field(size: Any) -> tuple[int, int] | Sides | Strip:
+    """The field that a canonical size describes."""
+    if isinstance(size, list):
+        return int(size[0]), int(size[1])
+    multiple = int(size["multiple"])
+    if size["k"] == Sides.k:
+        return Sides(int(size["min"]), int(size["max"]), multiple)
+    least, most = size["width"]
+    return Strip(int(size["height"]), (int(least), int(most)), multiple)
+
+
+def _plan_size(own: tuple[int, int] | Sides | Strip, given: Any) -> tuple[int, int] | None:
+    """The size of a plan as far as the pipeline and the caller say it; None leaves it open."""
+    fixed = own if isinstance(own, tuple) else None
+    if given is None:
+        return fixed
+    whole = isinstance(given, (tuple, list, np.ndarray)) and len(given) == 2
+    if not whole or any(
+        isinstance(v, bool) or not isinstance(v, (int, np.integer)) or not 1 <= v < 2**31
+        for v in given
+    ):
+        raise ArgumentError(f"compile: size: expected (width, height), got {given!r}")
+    size = int(given[0]), int(given[1])
+    if fixed not in (None, size):
+        raise ShapeError(f"compile: size: the pipeline's size is {fixed}, got {size}")
+    return size
+
+
+def _size_in(shape: Sequence[int | str | None] | None, order: int) -> tuple[int, int]:
+    """(width, height) that a shape of four dimensions says."""
+    dims = (None,) * 4 if shape is None or len(shape) != 4 else tuple(shape)
+    height, width = dims[2:] if order == 0 else dims[1:3]
+    if not isinstance(width, int) or not isinstance(height, int):
+        raise ArgumentError(
+            "compile: size: the pipeline's size depends on the frame, and "
+            + ("there is no shape" if shape is None else f"{list(shape)} leaves it open"),
+            hint="pass size=pipeline.size_for(frame)",
+        )
+    return width, height
+
+
+def _frame_handle(what: str, frame: Any) -> Any:
+    if not isinstance(frame, Frame):
+        raise ArgumentError(
+            f"{what}: expected a Frame, got {type(frame).__name__}",
+            hint="Frame.from_numpy, Frame.from_pil and Frame.from_file make one",
+        )
+    return frame._handle
 
 
 def _target(tensor: Any) -> tuple[Any, Any]:
@@ -440,17 +529,20 @@ _LAYOUTS = {"nchw": (0, 0), "nhwc": (1, 0), "nc4hw4": (0, 4), "nc8hw8": (0, 8), 
 
 
 def _guess_layout(
-    shape: Sequence[int | str | None] | None, channels: int, size: tuple[int, int]
+    shape: Sequence[int | str | None] | None, channels: int, size: tuple[int, int] | None
 ) -> str:
     if shape is None:
         return "nchw"
     if len(shape) != 4:
         raise ShapeError(f"compile: expected a tensor of 4 dimensions, got {list(shape)}")
 
-    def fits(want: tuple[int, ...]) -> bool:
-        return all(not isinstance(d, int) or d == w for d, w in zip(shape[1:], want, strict=True))
+    def fits(want: tuple[int | None, ...]) -> bool:
+        return all(
+            not isinstance(d, int) or w is None or d == w
+            for d, w in zip(shape[1:], want, strict=True)
+        )
 
-    width, height = size
+    width, height = size or (None, None)
     nchw, nhwc = fits((channels, height, width)), fits((height, width, channels))
     if nchw and nhwc:
         raise ArgumentError(
@@ -458,77 +550,20 @@ def _guess_layout(
             hint='pass layout="nchw" or "nhwc"',
         )
     if not nchw and not nhwc:
+        high, wide = (height, width) if size else ("height", "width")
         raise ShapeError(
-            f"compile: expected [1, {channels}, {height}, {width}] or "
-            f"[1, {height}, {width}, {channels}], got {list(shape)}",
+            f"compile: expected [1, {channels}, {high}, {wide}] or "
+            f"[1, {high}, {wide}, {channels}], got {list(shape)}",
             hint="the pipeline's size is (width, height); its color gives the channels",
         )
     return "nchw" if nchw else "nhwc"
-
-
-@dataclass(frozen=True)
-class Rect:
-    """A region of the upright frame: x0, y0, x1, y1 in pixels; may reach outside."""
-
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-
-
-@dataclass(frozen=True)
-class RotatedRect:
-    """Centre, size, clockwise degrees; upright pixels."""
-
-    cx: float
-    cy: float
-    width: float
-    height: float
-    degrees: float
-
-
-@dataclass(frozen=True)
-class Quad:
-    """Corners that become the tensor's top-left, top-right, bottom-right and bottom-left."""
-
-    corners: Sequence[Sequence[float]]
-
-
-def _roi(roi: Any) -> tuple[int, list[float]] | None:
-    if roi is None:
-        return None
-    try:
-        return _roi_values(roi)
-    except ArgumentError:
-        raise
-    except (TypeError, ValueError, OverflowError):
-        raise ArgumentError(
-            f"roi: expected Rect, RotatedRect, Quad, or 4, 5 or 8 numbers, got {roi!r}"
-        ) from None
-
-
-def _roi_values(roi: Any) -> tuple[int, list[float]]:
-    if isinstance(roi, Rect):
-        return 1, [float(v) for v in (roi.x0, roi.y0, roi.x1, roi.y1)]
-    if isinstance(roi, RotatedRect):
-        return 2, [float(v) for v in (roi.cx, roi.cy, roi.width, roi.height, roi.degrees)]
-    if isinstance(roi, Quad):
-        return 3, np.asarray(roi.corners, np.float64).ravel().tolist()
-    values = np.asarray(roi, np.float64).ravel().tolist()
-    kind = {4: 1, 5: 2, 8: 3}.get(len(values))
-    if kind is None:
-        raise ArgumentError(
-            "roi: expected Rect, RotatedRect, Quad, or 4, 5 or 8 numbers, got "
-            f"{len(values)} numbers"
-        )
-    return kind, values
 
 
 class Plan:
     """A compiled pipeline. Threads may share it: its runs take turns.
 
     Attributes:
-        spec: the pipeline. shape, dtype: of the array that `run` writes.
+        spec: the pipeline. shape, dtype: of the array that `run` writes. size: its (width, height).
     """
 
     def __init__(
@@ -537,16 +572,18 @@ class Plan:
         core: Any,
         dtype: np.dtype[Any],
         shape: tuple[int, ...],
+        size: tuple[int, int],
         target: tuple[Any, str] | None = None,
     ) -> None:
         self._target = target  # the session and the name of its input
         self.spec = spec
         self.shape = shape
+        self.size = size
         self.dtype = dtype
         self._core = core
 
     def __repr__(self) -> str:
-        width, height = self.spec.size
+        width, height = self.size
         target = "" if self._target is None else f" -> input '{self._target[1]}'"
         return f"Plan({width}x{height} {self.spec.color}, {self.dtype} {self.shape}{target})"
 
@@ -562,15 +599,10 @@ class Plan:
 
         Raises FrameError (frame or ROI), ArgumentError (out, missing ROI), ShapeError (out).
         """
-        if not isinstance(frame, Frame):
-            raise ArgumentError(
-                f"run: expected a Frame, got {type(frame).__name__}",
-                hint="Frame.from_numpy, Frame.from_pil and Frame.from_file make one",
-            )
-        region = _roi(roi)
+        handle, region = _frame_handle("run", frame), roi_values(roi)
         if out is not None:
             self._check_out(out)
-            return Transform(self._core.run(frame._handle, region, out))
+            return Transform(self._core.run(handle, region, out))
         if self._target is None:
             raise ArgumentError(
                 "run: out: expected an array to write to, got None",
@@ -579,7 +611,7 @@ class Plan:
         session, name = self._target
         with session.lock:
             view = session.input_view(name, self.shape)
-            return Transform(self._core.run(frame._handle, region, view))
+            return Transform(self._core.run(handle, region, view))
 
     def _check_out(self, out: Any) -> None:
         if not isinstance(out, np.ndarray):
@@ -659,7 +691,7 @@ class Decoder:
             text = spec
         else:
             try:
-                text = json.dumps(_plain(spec), allow_nan=False)
+                text = json.dumps(plain(spec), allow_nan=False)
             except (TypeError, ValueError) as error:
                 raise SpecError(f"decoder spec: {error}") from None
         self._core = _core.DecoderHandle(json_text("decoder spec", text))

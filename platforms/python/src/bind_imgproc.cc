@@ -7,6 +7,7 @@
 #include <array>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct Handle {
 };
 using Spec = Handle<fv_image_spec, fv_image_spec_free>;
 using Decoder = Handle<fv_decoder, fv_decoder_free>;
+using RoiRule = Handle<fv_roi_rule, fv_roi_rule_free>;
 
 // A frame over Python buffers; holds them.
 struct Frame {
@@ -128,18 +130,44 @@ std::shared_ptr<Plan> compile(const Spec& spec, const std::string& dtype, int or
   return plan;
 }
 
+// roi: None, or a kind and its numbers. Gives NULL or `out`, filled.
+const fv_roi* read_roi(const py::object& roi, fv_roi& out) {
+  if (roi.is_none()) return nullptr;
+  const auto [kind, values] = roi.cast<std::pair<int, std::vector<double>>>();
+  const size_t want = kind == FV_ROI_RECT ? 4 : kind == FV_ROI_ROTATED ? 5 : 8;
+  if (values.size() != want)
+    fail("roi: expected " + std::to_string(want) + " numbers, got " +
+         std::to_string(values.size()));
+  out.kind = kind;
+  std::copy(values.begin(), values.end(), out.v);
+  return &out;
+}
+
+std::pair<int, int> size_for(const Spec& spec, const Frame& frame, const py::object& roi) {
+  fv_roi r{};
+  int32_t size[2];
+  throw_if(fv_image_spec_size(spec.p.get(), &frame.frame, read_roi(roi, r), size));
+  return {size[0], size[1]};
+}
+
+using Floats = py::array_t<float, py::array::c_style | py::array::forcecast>;
+
+// cx, cy, w, h, degrees. box: [4] or None; points: [n, values].
+std::vector<double> apply_rule(const RoiRule& rule, const std::optional<Floats>& box,
+                               const Floats& points) {
+  if ((box && box->size() != 4) || points.ndim() != 2) fail("roi rule: expected [4] and [n, 2]");
+  if (points.shape(0) > INT32_MAX || points.shape(1) > INT32_MAX)
+    fail("roi rule: points: too many");
+  fv_roi roi{};
+  throw_if(fv_roi_rule_apply(rule.p.get(), box ? box->data() : nullptr, points.data(),
+                             static_cast<int32_t>(points.shape(0)),
+                             static_cast<int32_t>(points.shape(1)), &roi));
+  return {roi.v, roi.v + 5};
+}
+
 fv_transform run(Plan& plan, const Frame& frame, const py::object& roi, const py::array& out) {
   fv_roi r{};
-  const bool has_roi = !roi.is_none();
-  if (has_roi) {
-    const auto [kind, values] = roi.cast<std::pair<int, std::vector<double>>>();
-    const size_t want = kind == FV_ROI_RECT ? 4 : kind == FV_ROI_ROTATED ? 5 : 8;
-    if (values.size() != want)
-      fail("roi: expected " + std::to_string(want) + " numbers, got " +
-           std::to_string(values.size()));
-    r.kind = kind;
-    std::copy(values.begin(), values.end(), r.v);
-  }
+  const fv_roi* region = read_roi(roi, r);
   if (dtype_of(out) != dtype_row(plan.dtype).name || out.dtype().byteorder() == '>' ||
       out.dtype().byteorder() == '<')  // native order reads '=' or '|'
     fail(std::string("out: expected dtype ") + dtype_row(plan.dtype).name + ", got " +
@@ -154,8 +182,7 @@ fv_transform run(Plan& plan, const Frame& frame, const py::object& roi, const py
     const uint64_t bytes = static_cast<uint64_t>(out.nbytes());
     py::gil_scoped_release release;
     const std::lock_guard turn(plan.turn);
-    status = fv_image_plan_run(plan.plan.get(), &frame.frame, has_roi ? &r : nullptr, data, bytes,
-                               &workers, &t);
+    status = fv_image_plan_run(plan.plan.get(), &frame.frame, region, data, bytes, &workers, &t);
   }
   throw_if(status);
   return t;
@@ -255,7 +282,19 @@ void bind_imgproc(py::module_& m) {
       .def_property_readonly("json", [](const Spec& s) { return fv_image_spec_json(s.p.get()); })
       .def_property_readonly("digest",
                              [](const Spec& s) { return fv_image_spec_digest(s.p.get()); })
+      .def("size_for", size_for)
       .def("compile", compile);
+
+  py::class_<RoiRule>(m, "RoiRuleHandle")
+      .def(py::init([](const std::string& json) {
+        fv_roi_rule* rule = nullptr;
+        throw_if(fv_roi_rule_from_json(json.data(), json.size(), &rule));
+        RoiRule r;
+        r.p.reset(rule);
+        return r;
+      }))
+      .def_property_readonly("json", [](const RoiRule& r) { return fv_roi_rule_json(r.p.get()); })
+      .def("apply", apply_rule);
 
   py::class_<fv_transform>(m, "TransformHandle")
       .def(py::init([](const Doubles& to_upright, const Doubles& from_upright, int tensor_width,
