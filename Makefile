@@ -11,7 +11,7 @@ BENCH_MODELS ?= face face-full-range face-center objects
 BENCH_THREADS ?= 1,2
 BUILD := build/dev
 
-SOURCES := $(shell git ls-files sdk_core imgproc plugins platforms tests/ops CMakeLists.txt pyproject.toml 2>/dev/null)
+SOURCES := $(shell git ls-files cmake sdk_core imgproc plugins platforms tests/ops CMakeLists.txt pyproject.toml 2>/dev/null)
 
 .PHONY: demo test test-all test-cpp lint format bench clean
 

@@ -8,6 +8,9 @@
 #if defined(_WIN32)
 #include <process.h>
 #define FV_PID _getpid()
+#elif defined(__wasm__)
+#include <unistd.h>
+#define FV_PID 0  // one program per file system
 #else
 #include <unistd.h>
 #define FV_PID getpid()

@@ -1,12 +1,13 @@
 #include "base/log.h"
 
 #include <cstdio>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace foveal {
 namespace {
 struct Log {
-  std::mutex mutex;
+  Mutex mutex;
   fv_log_level level = FV_LOG_WARNING;
   LogSink sink = nullptr;
   void* ctx = nullptr;
@@ -18,7 +19,7 @@ Log& state() {
 }  // namespace
 
 void set_log(fv_log_level level, LogSink sink, void* ctx) {
-  std::lock_guard lock(state().mutex);
+  Lock lock(state().mutex);
   state().level = level;
   state().sink = sink;
   state().ctx = ctx;
@@ -26,7 +27,7 @@ void set_log(fv_log_level level, LogSink sink, void* ctx) {
 
 void log(fv_log_level level, const char* message) {
   static const char* const names[] = {"debug", "info", "warning", "error"};
-  std::lock_guard lock(state().mutex);
+  Lock lock(state().mutex);
   if (level < state().level) return;
   if (state().sink) return state().sink(state().ctx, level, message);
   std::fprintf(stderr, "foveal %s: %s\n", names[level < 0 || level > 3 ? 3 : level], message);

@@ -1,11 +1,14 @@
 #include "base/thread_pool.h"
 
 #include <algorithm>
+
+#include "base/mutex.h"
+
+#if FV_THREADS
 #include <atomic>
 #include <condition_variable>
-#include <mutex>
 #include <thread>
-#include <vector>
+#endif
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
@@ -20,6 +23,9 @@
 #endif
 
 namespace foveal {
+
+#if FV_THREADS
+
 namespace {
 
 constexpr int kMaxWorkers = 63;
@@ -134,13 +140,27 @@ int32_t default_threads() {
 
 void reserve_workers(int32_t threads) { Workers::get().reserve(threads - 1); }
 
+static void share_out(int64_t threads, int64_t tasks, fv_task task, void* ctx) {
+  Workers::get().run(static_cast<int>(threads - 1), tasks, task, ctx);
+}
+
+#else  // every pool is one of one
+
+int32_t default_threads() { return 1; }
+void reserve_workers(int32_t) {}
+static void share_out(int64_t, int64_t tasks, fv_task task, void* ctx) {
+  for (int64_t i = 0; i < tasks; ++i) task(ctx, i, 0);
+}
+
+#endif
+
 void parallel_for(const fv_pool* pool, int64_t tasks, fv_task task, void* ctx) {
   const int64_t threads = pool ? std::min<int64_t>(pool->threads, tasks) : 1;
   if (threads <= 1) {
     for (int64_t i = 0; i < tasks; ++i) task(ctx, i, 0);
     return;
   }
-  Workers::get().run(static_cast<int>(threads - 1), tasks, task, ctx);
+  share_out(threads, tasks, task, ctx);
 }
 
 }  // namespace foveal

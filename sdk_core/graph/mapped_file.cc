@@ -5,9 +5,11 @@
 
 #include "base/memory.h"
 
-#if defined(_WIN32)
+#if defined(_WIN32) || defined(__wasm__)
+#define FV_HAS_MMAP 0
 #include <cstdio>
 #else
+#define FV_HAS_MMAP 1
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -33,20 +35,20 @@ Result<MappedFile> heap_block(size_t bytes, void** writable) {
 
 }  // namespace
 
-#if defined(_WIN32)
+#if !FV_HAS_MMAP
 
 Result<MappedFile> map_file(const std::string& path) {
-  std::FILE* f = std::fopen(path.c_str(), "rb");
-  if (!f) return file_error(path, errno);
-  std::string bytes;
-  char chunk[1 << 16];
-  for (size_t n; (n = std::fread(chunk, 1, sizeof(chunk), f)) > 0;) bytes.append(chunk, n);
-  const bool bad = std::ferror(f) != 0;
-  std::fclose(f);
-  if (bad) return file_error(path, EIO);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             std::fclose);
+  if (!file) return file_error(path, errno);
+  const long end = std::fseek(file.get(), 0, SEEK_END) ? -1 : std::ftell(file.get());
+  if (end < 0) return file_error(path, errno);
+  std::rewind(file.get());
   void* to = nullptr;
-  auto block = heap_block(bytes.size(), &to);
-  if (block.ok()) std::memcpy(to, bytes.data(), bytes.size());
+  auto block = heap_block(static_cast<size_t>(end), &to);
+  if (block.ok() &&
+      std::fread(to, 1, static_cast<size_t>(end), file.get()) != static_cast<size_t>(end))
+    return file_error(path, std::ferror(file.get()) && errno ? errno : EIO);
   return block;
 }
 

@@ -3,11 +3,11 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
-#include <mutex>
 
 #include "base/atomic_file.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/mutex.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
 #include "foveal/foveal.h"
@@ -95,8 +95,8 @@ const void* packed(const fv_segment* s, const fv_value* constant, const char* ke
 
 int32_t pool_threads(const fv_pool* pool) { return pool ? pool->threads : 1; }
 
-std::mutex& cache_mutex() {
-  static auto* mutex = new std::mutex;
+Mutex& cache_mutex() {
+  static auto* mutex = new Mutex;
   return *mutex;
 }
 std::string& cache_dir() {
@@ -107,7 +107,7 @@ std::string& cache_dir() {
 std::string cache_path(const char* key) {
   uint64_t h = 14695981039346656037ull;
   for (const char* p = key; *p; ++p) h = (h ^ static_cast<unsigned char>(*p)) * 1099511628211ull;
-  std::lock_guard lock(cache_mutex());
+  Lock lock(cache_mutex());
   return cache_dir().empty() ? "" : format("%s/%016" PRIx64 ".bin", cache_dir().c_str(), h);
 }
 
@@ -138,7 +138,7 @@ void cache_put(const char* key, const void* src, uint64_t bytes) {
 }  // namespace
 
 void set_cache_dir(const char* path) {
-  std::lock_guard lock(cache_mutex());
+  Lock lock(cache_mutex());
   cache_dir() = path ? path : "";
 }
 

@@ -73,7 +73,7 @@ struct Opened {
   std::string error;
 };
 
-Opened open_library(const std::string& path) {
+Opened open_library([[maybe_unused]] const std::string& path) {
   Opened o;
 #if defined(_WIN32)
   o.handle = reinterpret_cast<void*>(LoadLibraryA(path.c_str()));
@@ -121,6 +121,19 @@ bool valid_name(const char* name) {
 }
 
 }  // namespace
+
+std::string installed_plugins() {
+#if defined(FV_HAS_DLOPEN) && !defined(FOVEAL_STATIC)
+  Dl_info info{};
+  if (!dladdr(reinterpret_cast<const void*>(&installed_plugins), &info) || !info.dli_fname)
+    return "";
+  const std::string file = info.dli_fname;
+  const size_t slash = file.rfind('/');
+  return slash == std::string::npos ? "" : file.substr(0, slash) + "/foveal/plugins";
+#else
+  return "";
+#endif
+}
 
 Result<std::shared_ptr<Library>> Library::open(const std::string& path) {
   std::shared_ptr<Library> library(new Library);

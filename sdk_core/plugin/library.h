@@ -12,6 +12,10 @@
 
 namespace foveal {
 
+// The folder where an installation keeps its plugins: foveal/plugins beside libfoveal. "" where
+// libfoveal is part of the program, or the platform does not tell.
+std::string installed_plugins();
+
 class Library {
  public:
   // Opens a file, checks symbol, ABI and table, and calls the plugin's open(). Errors name the

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#if !defined(__wasm__)
 #include <filesystem>
+#endif
 
 #include "base/json_text.h"
 #include "base/log.h"
@@ -18,12 +20,12 @@ constexpr char kPathSeparator = ':';
 constexpr const char* kSuffixes[] = {".dylib", ".so"};
 #else
 constexpr char kPathSeparator = ':';
-constexpr const char* kSuffixes[] = {".so"};
+[[maybe_unused]] constexpr const char* kSuffixes[] = {".so"};
 #endif
 
 // Whoever names a folder as a place for plugins means all libraries in it, except those that lie
 // beside a plugin when the folder is an installed package.
-bool looks_like_plugin(const std::string& file) {
+[[maybe_unused]] bool looks_like_plugin(const std::string& file) {
   if (file.starts_with("libfoveal.") || file.starts_with("libfoveal_imgproc.") ||
       file.find(".cpython-") != std::string::npos || file.find(".abi3.") != std::string::npos)
     return false;
@@ -71,10 +73,17 @@ void Registry::add_file(const std::string& path) {
 }
 
 Status Registry::add(const std::string& path) {
-  std::lock_guard lock(mutex_);
+  Lock lock(mutex_);
   return add_locked(path);
 }
 
+#if defined(__wasm__)
+Status Registry::add_locked(const std::string& path) {
+  return Status(FV_PLUGIN_ERROR,
+                "plugin path '" + path + "': this platform has no shared libraries",
+                "link the plugin in (FOVEAL_STATIC_PLUGINS, fv_plugin_add_static)");
+}
+#else
 Status Registry::add_locked(const std::string& path) {
   std::error_code code;
   const bool is_folder = std::filesystem::is_directory(path, code);
@@ -93,32 +102,45 @@ Status Registry::add_locked(const std::string& path) {
   for (const std::string& f : files) add_file(f);
   return ok();
 }
+#endif
 
 Status Registry::add_static(fv_plugin_entry entry) {
   FV_ASSIGN(auto library, Library::open_static(entry));
-  std::lock_guard lock(mutex_);
+  Lock lock(mutex_);
   entries_.push_back({"", std::move(library), "", "", true});
   return ok();
 }
 
 Status Registry::remove(const std::string& name) {
-  std::lock_guard lock(mutex_);
+  Lock lock(mutex_);
   const size_t n = std::erase_if(
       entries_, [&](const Entry& e) { return e.library && e.library->name() == name; });
   if (n) return ok();
   return Status(FV_NOT_FOUND, "no plugin named '" + name + "' is loaded");
 }
 
-void Registry::open_all() {
-  if (!searched_environment_) {
-    searched_environment_ = true;
-    if (const char* path = std::getenv("FOVEAL_PLUGIN_PATH")) {
-      for (const std::string& part : split(path, kPathSeparator)) {
-        if (Status s = add_locked(part); !s.ok())
-          log(FV_LOG_WARNING, ("FOVEAL_PLUGIN_PATH: " + s.message()).c_str());
-      }
+void Registry::search() {
+  searched_ = true;
+  for (const fv_plugin_entry* entry = kStaticPlugins; *entry; ++entry) {
+    auto opened = Library::open_static(*entry);
+    if (opened.ok())
+      entries_.push_back({"", opened.take(), "", "", true});
+    else
+      log(FV_LOG_WARNING, opened.status().message().c_str());
+  }
+  // Nobody has to have installed any.
+  if (const std::string folder = installed_plugins(); !folder.empty())
+    (void)add_locked(folder).ok();
+  if (const char* path = std::getenv("FOVEAL_PLUGIN_PATH")) {
+    for (const std::string& part : split(path, kPathSeparator)) {
+      if (Status s = add_locked(part); !s.ok())
+        log(FV_LOG_WARNING, ("FOVEAL_PLUGIN_PATH: " + s.message()).c_str());
     }
   }
+}
+
+void Registry::open_all() {
+  if (!searched_) search();
   for (Entry& e : entries_) {
     if (e.tried) continue;
     e.tried = true;
@@ -146,7 +168,7 @@ void Registry::open_all() {
 }
 
 Result<std::vector<Registry::Device>> Registry::find(const std::string& devices) {
-  std::lock_guard lock(mutex_);
+  Lock lock(mutex_);
   open_all();
   std::vector<Device> all;
   for (const Entry& e : entries_)
@@ -192,7 +214,7 @@ Result<std::vector<Registry::Device>> Registry::find(const std::string& devices)
 }
 
 std::string Registry::json() {
-  std::lock_guard lock(mutex_);
+  Lock lock(mutex_);
   open_all();
   std::string out = "[";
   for (const Entry& e : entries_) {

@@ -2,13 +2,17 @@
 #ifndef FOVEAL_PLUGIN_REGISTRY_H_
 #define FOVEAL_PLUGIN_REGISTRY_H_
 
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "plugin/library.h"
 
 namespace foveal {
+
+// Plugins linked into this library, in order; the last is NULL. Made by the build
+// (FOVEAL_STATIC_PLUGINS).
+extern const fv_plugin_entry kStaticPlugins[];
 
 class Registry {
  public:
@@ -39,12 +43,13 @@ class Registry {
   };
   // These with mutex_ held.
   void open_all();
+  void search();  // what is there without anyone's call: linked in, installed, environment
   Status add_locked(const std::string& path);
   void add_file(const std::string& path);
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::vector<Entry> entries_;
-  bool searched_environment_ = false;
+  bool searched_ = false;
 };
 
 }  // namespace foveal

@@ -4,7 +4,7 @@ namespace foveal {
 
 const void* PackedCache::get(const std::string& key, uint64_t bytes,
                              const std::function<void(void*)>& fill) {
-  std::lock_guard lock(mutex_);
+  Lock lock(mutex_);
   AlignedBuffer& entry = entries_[key];
   if (!entry) {
     entry.reset(aligned_new(bytes));
@@ -16,7 +16,7 @@ const void* PackedCache::get(const std::string& key, uint64_t bytes,
 }
 
 uint64_t PackedCache::bytes() const {
-  std::lock_guard lock(mutex_);
+  Lock lock(mutex_);
   return bytes_;
 }
 

@@ -4,12 +4,12 @@
 
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
 #include "base/memory.h"
+#include "base/mutex.h"
 #include "foveal/plugin.h"
 #include "graph/graph.h"
 
@@ -41,7 +41,7 @@ class PackedCache {
   uint64_t bytes() const;
 
  private:
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::map<std::string, AlignedBuffer> entries_;
   uint64_t bytes_ = 0;
 };

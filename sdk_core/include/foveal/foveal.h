@@ -134,8 +134,8 @@ FV_API void fv_parallel_for(const fv_pool* pool, int64_t tasks, fv_task task, vo
 /* ---- Plugins ------------------------------------------------------------------------ */
 /* Adds a file, or every shared library in a folder, to the candidates.
  * They are opened when first needed; what fails to load is logged in one line and listed by
- * fv_plugins_json, and everything else goes on. FOVEAL_PLUGIN_PATH (separated like PATH) is
- * searched as well. */
+ * fv_plugins_json, and everything else goes on. The folder foveal/plugins beside libfoveal and
+ * FOVEAL_PLUGIN_PATH (separated like PATH) are searched as well. */
 FV_API fv_status* fv_plugin_add(const char* path);
 /* For platforms without dlopen and for tests: a table linked into the application. */
 FV_API fv_status* fv_plugin_add_static(const fv_plugin_api* (*entry)(void));
