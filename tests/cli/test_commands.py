@@ -39,7 +39,7 @@ def test_detect_json(foveal, astronaut, tmp_path):
     assert data["image"] == str(astronaut) and data["size"] == [512, 512]
     assert list(data["timing_ms"]) == ["preprocess", "inference", "decode"]
     (face,) = data["detections"]
-    assert list(face) == ["label", "score", "box"]
+    assert list(face) == ["label", "score", "box", "points"] and len(face["points"]) == 6
     assert face["label"] == "face" and face["score"] > 0.85
     assert max(abs(a - b) for a, b in zip(face["box"], FACE, strict=True)) < 15
     assert not list(tmp_path.iterdir())
@@ -55,6 +55,25 @@ def test_json_beside_a_picture_never_overwrites_it(foveal, tmp_path):
         assert [r["image"] for r in json.loads(result.out)] == ["a.png", "b.png"]
         assert [r["size"] for r in json.loads(result.out)] == [[30, 40]] * 2
     assert (tmp_path / "b.png").read_bytes() == before
+
+
+def test_detect_in_a_folder(foveal, astronaut, tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name in ("b.png", "a.JPG", "c.jpeg"):
+        Image.fromarray(np.full((40, 30, 3), 9, np.uint8)).save(folder / name)
+    (folder / "notes.txt").write_text("no picture")
+    result = foveal("detect", folder, astronaut, "--json")
+    assert result.code == 0, result.err
+    names = [str(folder / n) for n in ("a.JPG", "b.png", "c.jpeg")]
+    assert [r["image"] for r in json.loads(result.out)] == [*names, str(astronaut)]
+    for name in ("a.JPG", "b.png"):
+        (folder / name).unlink()
+    alone = json.loads(foveal("detect", folder, "--json").out)
+    assert [r["image"] for r in alone] == names[2:], "a list, however many there are"
+    (folder / "c.jpeg").unlink()
+    empty = foveal("detect", folder)
+    assert empty.code == 2 and "no pictures" in empty.err and ".jpg" in empty.err
 
 
 def test_detect_files_and_folders(foveal, astronaut, tmp_path):

@@ -9,6 +9,7 @@ type.
 
 from __future__ import annotations
 
+import itertools
 import math
 import zlib
 from collections.abc import Sequence
@@ -145,6 +146,55 @@ def draw_text(
     _core.draw_text(image, code, left, top, _ascii(text), size, _color(color))
 
 
+def draw_polyline(
+    image: Image,
+    points: Sequence[Sequence[float]] | NDArray[Any],
+    thickness: int = 2,
+    color: int = 0xFFFFFF,
+    order: str | None = None,
+    *,
+    closed: bool = False,
+) -> None:
+    """Lines from point to point (x, y); `closed` leads back to the first one."""
+    at = _points(points)
+    if closed and len(at) > 2:
+        at = np.concatenate((at, at[:1]))
+    for start, end in itertools.pairwise(at):
+        draw_line(image, (*start, *end), thickness, color, order)
+
+
+def draw_quad(
+    image: Image,
+    corners: Sequence[Sequence[float]] | NDArray[Any],
+    thickness: int = 2,
+    color: int = 0xFFFFFF,
+    order: str | None = None,
+) -> None:
+    """The outline of a quad, four corners (x, y) one after the other."""
+    at = _points(corners)
+    if len(at) != 4:
+        raise ArgumentError(f"draw: expected four corners, got {len(at)}")
+    draw_polyline(image, at, thickness, color, order, closed=True)
+
+
+def draw_mask(
+    image: Image,
+    mask: NDArray[Any],
+    color: int = COLORS[0],
+    strength: float = 0.5,
+    order: str | None = None,
+) -> None:
+    """Tints an image where a mask (floats [height, width], 0..1) is set: at 1, `strength` of the
+    pixel is the colour."""
+    code = _format(image, order)
+    if not isinstance(mask, np.ndarray) or mask.dtype.kind != "f":
+        raise ArgumentError("draw: mask: expected an array of floats")
+    if mask.shape != image.shape[:2]:
+        raise ArgumentError(f"draw: mask: expected {list(image.shape[:2])}, got {list(mask.shape)}")
+    weight = np.nan_to_num(mask, nan=0.0).clip(0, 1) * _number("strength", strength)
+    _blend(image, weight.astype(np.float32), _channels(_color(color), code))
+
+
 def draw_label(
     image: Image,
     box: Sequence[float],
@@ -163,12 +213,17 @@ def draw_label(
         raise ArgumentError(f"draw: text: expected a string, got {type(text).__name__}")
     scale = _whole("scale", scale, 1, 4096)
     height, width = image.shape[:2]
-    bar = (len(text) * CELL[0] + 3) * scale, (CELL[1] + 2) * scale
+    drawn = None if text.isascii() else _rendered(text, (CELL[1] - 1) * scale)
+    long = len(text) * CELL[0] * scale if drawn is None else drawn.shape[1]
+    bar = long + 3 * scale, (CELL[1] + 2) * scale
     x = round(max(0.0, min(float(box[0]), width - bar[0])))
     above = round(float(box[1])) - bar[1]
     y = above if above >= 0 else max(0, min(round(float(box[1])), height - bar[1]))
     fill_box(image, (x, y, x + bar[0], y + bar[1]), color, order)
-    draw_text(image, x + 2 * scale, y + 2 * scale, text, scale, text_color, order)
+    if drawn is None:
+        draw_text(image, x + 2 * scale, y + 2 * scale, text, scale, text_color, order)
+    else:
+        _stamp(image, x + 2 * scale, y + scale, drawn, text_color, order)
 
 
 def _detections(values: Any) -> list[Any]:
@@ -187,9 +242,7 @@ def draw(
     A detection has .label (text, or an index into `labels`), .score, .box and .points, as
     `foveal.vision.Detection` and the items of `foveal.image.Detections` do.
     """
-    _format(image, order)
-    side = min(image.shape[:2])
-    thickness, scale = max(2, round(side / 180)), max(1, round(side / 260))
+    thickness, scale = _sizes(image, order)
     for d in reversed(_detections(detections)):
         name, color = _look(d.label, labels)
         x0, y0, x1, y1 = box = _four(d.box)
@@ -220,3 +273,130 @@ def _look(label: Any, labels: Sequence[str]) -> tuple[str, int]:
 def _is_bright(color: int) -> bool:
     red, green, blue = color >> 16, color >> 8 & 255, color & 255
     return 299 * red + 587 * green + 114 * blue > 128_000
+
+
+def draw_classes(
+    image: Image, classes: Sequence[Any], labels: Sequence[str] = (), order: str | None = None
+) -> None:
+    """A list of classes (.label, .score) in the top-left corner, the best on top."""
+    _, scale = _sizes(image, order)
+    top = scale * 2.0
+    for c in classes:
+        name, color = _look(c.label, labels)
+        bar = (CELL[1] + 2) * scale
+        text_color = 0x000000 if _is_bright(color) else 0xFFFFFF
+        where = (2.0 * scale, top + bar, 2.0 * scale, top + bar)
+        draw_label(image, where, f"{c.score:.2f} {name}", scale, color, text_color, order)
+        top += bar
+
+
+def draw_landmarks(
+    image: Image,
+    found: Any,
+    edges: Sequence[tuple[int, int]] = (),
+    labels: Sequence[str] = (),
+    order: str | None = None,
+) -> None:
+    """The landmarks of one thing (.label, .score, .box, .points, .track) and the edges between
+    them, pairs of indices. Landmarks that are hardly visible (.visibility below 0.5) are left out.
+    """
+    thickness, scale = _sizes(image, order)
+    at = _points(np.asarray(found.points)[:, :2])
+    seen = np.isfinite(at).all(1) & (np.asarray(found.visibility) >= 0.5)
+    name, own = _look(found.label, labels)
+    track = getattr(found, "track", None)
+    color = own if track is None else COLORS[int(track) % len(COLORS)]
+    x0, y0, x1, y1 = _four(found.box)
+    # Many landmarks on a small thing stay apart.
+    gap = math.sqrt(max((x1 - x0) * (y1 - y0), 1.0) / max(len(at), 1))
+    width = max(1, min(thickness, round(gap / 5)))
+    for a, b in edges:
+        if a < len(at) and b < len(at) and seen[a] and seen[b]:
+            draw_line(image, (*at[a], *at[b]), width, color, order)
+    radius = max(0.8, min(1.25 * thickness, gap / 7))
+    point_color = 0xFFFFFF if edges else color
+    for x, y in at[seen]:
+        draw_point(image, x, y, radius, point_color, order)
+    texts = [name] if name else []
+    texts += [] if track is None else [f"#{track}"]
+    if texts:
+        text_color = 0x000000 if _is_bright(color) else 0xFFFFFF
+        draw_label(image, (x0, y0, x1, y1), " ".join(texts), scale, color, text_color, order)
+
+
+def draw_lines_of_text(image: Image, lines: Sequence[Any], order: str | None = None) -> None:
+    """Quads of lines of text (.text, .quad), with what was read above each."""
+    thickness, scale = _sizes(image, order)
+    for line in lines:
+        at = _points(line.quad)
+        draw_quad(image, at, max(1, thickness - 1), COLORS[0], order)
+    for line in lines:
+        at = _points(line.quad)
+        height = min(math.dist(at[0], at[3]), math.dist(at[1], at[2]))
+        size = max(1, min(scale * 2, round(height / 2 / CELL[1])))
+        box = (*at.min(0), *at.max(0))
+        draw_label(image, box, line.text, size, COLORS[0], 0x000000, order)
+
+
+def _sizes(image: Image, order: str | None) -> tuple[int, int]:
+    """Thickness of lines and scale of text that suit an image."""
+    _format(image, order)
+    side = min(image.shape[:2])
+    return max(2, round(side / 180)), max(1, round(side / 260))
+
+
+def _points(values: Any) -> NDArray[np.float64]:
+    try:
+        at = np.asarray(values, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        at = np.zeros(0)
+    if at.ndim != 2 or at.shape[1] != 2:
+        raise ArgumentError(f"draw: expected points (x, y), got {values!r:.80}")
+    return at
+
+
+def _channels(color: int, code: int) -> list[int]:
+    """A colour in the order of an image's channels, without alpha."""
+    red, green, blue = color >> 16, color >> 8 & 255, color & 255
+    if code == _FORMATS["GRAY"]:
+        return [round(0.299 * red + 0.587 * green + 0.114 * blue)]
+    swapped = code in (_FORMATS["BGR"], _FORMATS["BGRA"])
+    return [blue, green, red] if swapped else [red, green, blue]
+
+
+def _blend(image: Image, weight: NDArray[np.float32], color: Sequence[int]) -> None:
+    """Mixes a colour into an image, [height, width] or [height, width, channels], in place."""
+    planes = image[..., None] if image.ndim == 2 else image
+    for channel, value in enumerate(color):
+        plane = planes[..., channel]
+        plane += (
+            np.rint((value - plane.astype(np.float32)) * weight).astype(np.int16).astype(np.uint8)
+        )
+
+
+def _rendered(text: str, size: int) -> NDArray[np.float32] | None:
+    """Text as weights [height, width] 0..1, `size` pixels high, in Pillow's font; None without
+    one that scales."""
+    from PIL import Image as pil
+    from PIL import ImageDraw, ImageFont
+
+    try:
+        font: Any = ImageFont.load_default(size)
+        long = max(1, math.ceil(font.getlength(text)))
+    except (TypeError, ImportError, OSError, ValueError, UnicodeError):
+        return None
+    page = pil.new("L", (min(long, 1 << 14), math.ceil(size * 1.25)))
+    ImageDraw.Draw(page).text((0, 0), text, fill=255, font=font)
+    weight: NDArray[np.float32] = np.asarray(page, np.float32) / np.float32(255)
+    return weight
+
+
+def _stamp(
+    image: Image, x: int, y: int, weight: NDArray[np.float32], color: int, order: str | None
+) -> None:
+    """Blends rendered text with its top-left corner at x, y, clipped to the image."""
+    left, top = max(0, -x), max(0, -y)
+    part = image[max(0, y) : y + weight.shape[0], max(0, x) : x + weight.shape[1]]
+    weight = weight[top : top + part.shape[0], left : left + part.shape[1]]
+    if weight.size:
+        _blend(part, weight, _channels(color, _format(image, order)))

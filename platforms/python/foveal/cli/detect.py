@@ -7,29 +7,32 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foveal.cli import console, options
-from foveal.errors import ArgumentError, FovealError
+from foveal.cli import _results, console, options
+from foveal.errors import ArgumentError, FovealError, NotFoundError
 
 if TYPE_CHECKING:
-    from foveal.vision import Detection, Detector
+    from foveal.vision import Task
 
 NAME = "detect"
-HELP = "find faces or things in pictures"
+HELP = "find faces, things, landmarks, masks or text in pictures"
 
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Images, model, device and where the results go."""
-    parser.add_argument("images", nargs="*", metavar="IMAGE", help="picture files")
+    parser.add_argument(
+        "images", nargs="*", metavar="IMAGE", help="picture files, or folders of them"
+    )
     parser.add_argument(
         "--model",
         default="face",
-        help="zoo name or model file with a pipeline and a decoder (default: face)",
+        help="zoo name or model file with a pipeline and a decoder, which say what is looked for "
+        "(default: face)",
     )
     options.add_device(parser)
     parser.add_argument(
-        "--min-score", type=options.fraction, metavar="S", help="drop detections below S (0..1)"
+        "--min-score", type=options.fraction, metavar="S", help="drop what scores below S (0..1)"
     )
     parser.add_argument(
         "--json",
@@ -51,12 +54,13 @@ def run(args: argparse.Namespace) -> int:
     images = _images(args)
     if not images:
         args.parser.error("the following arguments are required: IMAGE")
-    from foveal import progress
-    from foveal.vision import Detector
+    several = len(images) > 1 or Path(images[0]).is_dir()
+    images = [picture for image in images for picture in _pictures(image)]
+    from foveal import progress, vision
 
     outputs = _outputs(images, args.out, pictures=bool(args.out) or not args.json)
     with progress.show(f"loading {args.model}"):
-        detector = Detector(
+        task = vision.task(
             args.model,
             device=options.device(args),
             threads=args.threads or 0,
@@ -67,23 +71,23 @@ def run(args: argparse.Namespace) -> int:
     failed = 0
     for path, output in zip(images, outputs, strict=True):
         try:
-            with progress.show(f"detecting in {path}"):
-                result, found, frame = _detect(detector, path)
+            with progress.show(f"looking at {path}"):
+                result, found, frame = _look(task, path)
             if output is not None:
-                _save(detector.draw(frame, found), output)
+                _save(task.draw(frame, found), output)
         except (FovealError, OSError) as error:
-            if len(images) == 1:
+            if not several:
                 raise
             failed += 1
             console.error(*console.describe(error))
             continue
         results.append(result)
         if not args.json:
-            _print(result, output)
+            _print(task.kind, result, output)
         elif output is not None:
             console.note(f"annotated picture: {output}")
     if args.json:
-        data = results if len(images) > 1 else results[0]
+        data = results if several else results[0]
         if to_stdout:
             console.print_json(data)
         else:
@@ -134,24 +138,29 @@ def _outputs(images: list[str], out: str | None, *, pictures: bool) -> list[Path
     return outputs
 
 
-def _detect(detector: Detector, path: str) -> tuple[dict[str, Any], list[Detection], Any]:
+def _pictures(path: str) -> list[str]:
+    """The pictures of a folder by name, or what is no folder itself."""
+    folder = Path(path)
+    if not folder.is_dir():
+        return [path]
+    found = sorted(str(p) for p in folder.iterdir() if p.suffix.lower() in _SUFFIXES)
+    if not found:
+        raise NotFoundError(
+            f"{path}: the folder has no pictures", hint=f"their names end in {', '.join(_SUFFIXES)}"
+        )
+    return found
+
+
+def _look(task: Task, path: str) -> tuple[dict[str, Any], Any, Any]:
     from foveal.vision import open_image
 
     frame = open_image(path)
-    found = detector.detect(frame)
-    timings = detector.timings
+    found = task(frame)
     result = {
         "image": path,
         "size": list(frame.upright_size),
-        "detections": [
-            {
-                "label": d.label,
-                "score": round(d.score, 4),
-                "box": [round(v, 2) for v in d.box],
-            }
-            for d in found
-        ],
-        "timing_ms": {k: round(timings[k], 3) for k in ("preprocess", "inference", "decode")},
+        _results.KEYS[task.kind]: task.plain(found),
+        "timing_ms": {step: round(ms, 3) for step, ms in task.timings.items()},
     }
     return result, found, frame
 
@@ -164,14 +173,11 @@ def _save(picture: Any, path: Path) -> None:
         picture.save(temporary)
 
 
-def _print(result: dict[str, Any], output: Path | None) -> None:
+def _print(kind: str, result: dict[str, Any], output: Path | None) -> None:
     width, height = result["size"]
-    found = result["detections"]
-    number = {0: "nothing found", 1: "1 detection"}.get(len(found), f"{len(found)} detections")
-    console.title(f"{result['image']}  {width} x {height}: {number}")
-    if found:
-        rows = [(d["label"], f"{d['score']:.2f}", *(f"{v:.0f}" for v in d["box"])) for d in found]
-        console.table(("label", "score", "x0", "y0", "x1", "y1"), rows, right=(1, 2, 3, 4, 5))
+    found = result[_results.KEYS[kind]]
+    console.title(f"{result['image']}  {width} x {height}: {_results.summary(kind, found)}")
+    _results.show(kind, found)
     times = ", ".join(f"{name} {ms:.1f} ms" for name, ms in result["timing_ms"].items())
     print(console.paint(times, "2"))
     if output is not None:

@@ -40,6 +40,8 @@ class Task(ABC):
     and everything `foveal.load` and `foveal.Session` raise.
     """
 
+    kind: ClassVar[str]
+    """The kind of its task specs: "detections", "classes", "landmarks", "mask" or "text"."""
     gives: ClassVar[tuple[str, ...]]
     """What the decoders of this task's models give."""
 
@@ -115,7 +117,7 @@ class Task(ABC):
         """The results of one picture as values that JSON can say."""
 
     @abstractmethod
-    def _one(self, frame: Frame, roi: Any, timings: dict[str, float]) -> Any:
+    def _one(self, frame: Frame, timings: dict[str, float], roi: Any = None) -> Any:
         """The results of one frame; adds to `timings`."""
 
     @abstractmethod
@@ -126,14 +128,14 @@ class Task(ABC):
     def _draw(self, pixels: NDArray[np.uint8], results: Any) -> None:
         """Draws the results of one picture into it, RGB [H, W, 3]."""
 
-    def _run(self, picture: Any, roi: Any = None) -> Any:
+    def _run(self, picture: Any, *arguments: Any) -> Any:
         if isinstance(picture, Iterator):
             picture = list(picture)
         timings = dict.fromkeys(STEPS, 0.0)
         found = (
-            [self._one(open_image(one), roi, timings) for one in picture]
+            [self._one(open_image(one), timings, *arguments) for one in picture]
             if isinstance(picture, (list, tuple))
-            else self._one(open_image(picture), roi, timings)
+            else self._one(open_image(picture), timings, *arguments)
         )
         self.timings = timings
         return found

@@ -17,6 +17,7 @@ from foveal.vision.results import Detection
 class Detector(Task):
     """Finds things in pictures with any model whose decoder gives detections. See `Task`."""
 
+    kind = "detections"
     gives = ("detections",)
 
     def __init__(
@@ -51,7 +52,7 @@ class Detector(Task):
             for d in results
         ]
 
-    def _one(self, frame: Frame, roi: Any, timings: dict[str, float]) -> list[Detection]:
+    def _one(self, frame: Frame, timings: dict[str, float], roi: Any = None) -> list[Detection]:
         found = self._stage.decode(frame, roi, timings)
         return [
             Detection(

@@ -53,14 +53,15 @@ class Stage:
         decoder: DecoderSpec | None = None,
         labels: Sequence[str] | None = None,
     ) -> None:
-        _check_arguments(task, min_score, labels)
+        check_min_score(task, min_score)
+        _check_labels(task, labels)
         self.model = load(model)
         self.name = "the model" if isinstance(model, Model) else os.fsdecode(model)
         meta = self.model.meta
         self.pipeline = image.Pipeline.from_json(
-            _spec_text(task, pipeline, meta, "pipeline", self.name)
+            spec_text(task, pipeline, meta, "pipeline", self.name)
         )
-        text = _spec_text(task, decoder, meta, "decoder", self.name)
+        text = spec_text(task, decoder, meta, "decoder", self.name)
         self.decoder = image.Decoder.from_json(_with_min_score(text, min_score))
         self.labels = list(labels) if labels is not None else _labels(meta, self.name)
         if len(self.model.inputs) != 1:
@@ -81,6 +82,11 @@ class Stage:
         """What the decoder gives: "detections", "classes", "landmarks", "mask" or "text"."""
         return str(getattr(self.decoder, "gives", "detections"))
 
+    @property
+    def points(self) -> int:
+        """How many points the decoder gives to each detection."""
+        return int(json.loads(self.decoder.json()).get("points", 0))
+
     def label(self, index: int) -> str:
         """The name of a class."""
         return self.labels[index] if 0 <= index < len(self.labels) else f"class {index}"
@@ -96,8 +102,7 @@ class Stage:
             roi = image.Rect(0, 0, *frame.upright_size)
         size: Any = self.pipeline.size
         if not isinstance(size, tuple):
-            flexible: Any = self.pipeline
-            size = flexible.size_for(frame, roi)
+            size = self.pipeline.size_for(frame, roi)
         # One turn: the session's input memory holds this picture until the outputs are copied.
         with self.session.lock:
             begin = time.perf_counter()
@@ -135,12 +140,19 @@ class Stage:
         return plan
 
 
-def _check_arguments(task: str, min_score: object, labels: object) -> None:
-    number = isinstance(min_score, (int, float, np.number)) and not isinstance(min_score, bool)
-    if min_score is not None and not number:
+def check_min_score(task: str, min_score: object) -> None:
+    """ArgumentError for what is neither a number nor None, SpecError for one out of 0..1."""
+    if min_score is None:
+        return
+    if not isinstance(min_score, (int, float, np.number)) or isinstance(min_score, bool):
         raise ArgumentError(
             f"{task}: min_score: expected a number in 0..1 or None, got {min_score!r}"
         )
+    if not 0 <= float(min_score) <= 1:
+        raise SpecError(f"min_score is {min_score}, expected a number in 0..1")
+
+
+def _check_labels(task: str, labels: object) -> None:
     texts = isinstance(labels, Sequence) and not isinstance(labels, (str, bytes))
     if labels is not None and not (texts and all(isinstance(x, str) for x in labels)):  # type: ignore[attr-defined]
         raise ArgumentError(
@@ -167,7 +179,7 @@ def _labels(meta: Mapping[str, str], name: str) -> list[str]:
     return [str(label) for label in found]
 
 
-def _spec_text(
+def spec_text(
     task: str,
     given: PipelineSpec | DecoderSpec | None,
     meta: Mapping[str, str],
@@ -225,8 +237,6 @@ def _known(dim: int | str) -> bool:
 def _with_min_score(text: str, min_score: float | None) -> str:
     if min_score is None:
         return text
-    if not 0 <= min_score <= 1:
-        raise SpecError(f"min_score is {min_score}, expected a number in 0..1")
     try:
         spec = json.loads(text)
         return json.dumps({**spec, "min_score": min_score})
