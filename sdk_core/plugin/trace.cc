@@ -15,7 +15,8 @@ void trace_begin(fv_trace* trace, const fv_node*) { trace->opened = now_us(); }
 void trace_end(fv_trace* trace, const fv_node* node) {
   if (trace->events.size() >= kMaxEvents) return;
   const double end = now_us();
-  std::string args = "{\"op\":" + json_quote(node->node->op);
+  std::string args =
+      "{\"node\":" + std::to_string(node->index) + ",\"op\":" + json_quote(node->node->op);
   if (!node->outputs.empty())
     args += ",\"output\":" + json_quote(to_string(node->outputs[0].value->type)) +
             ",\"layout\":" + json_quote(to_string(node->outputs[0].layout));
@@ -30,9 +31,10 @@ void trace_end(fv_trace* trace, const fv_node* node) {
       {node->node->name, node->node->op, std::move(args), trace->opened, end - trace->opened});
 }
 
-void trace_step(fv_trace* trace, std::string name, double start_us) {
+void trace_step(fv_trace* trace, std::string name, std::string args, double start_us) {
   if (trace->events.size() >= kMaxEvents) return;
-  trace->events.push_back({std::move(name), "session", "{}", start_us, now_us() - start_us});
+  const double end = now_us();
+  trace->events.push_back({std::move(name), "session", std::move(args), start_us, end - start_us});
 }
 
 std::string trace_json(const fv_trace& trace) {

@@ -1,4 +1,6 @@
-// What a profiled session records.
+// What a profiled session records: one event per node ("category" is its operator), one per copy or
+// conversion between nodes, per segment and per run (category "session"). Nothing of this is called
+// unless the session profiles.
 #ifndef FOVEAL_PLUGIN_TRACE_H_
 #define FOVEAL_PLUGIN_TRACE_H_
 
@@ -16,6 +18,7 @@ struct fv_trace {
   };
   std::vector<Event> events;
   double opened = 0;  // start of the node being traced
+  double step_opened = 0, run_opened = 0;
 };
 
 namespace foveal {
@@ -27,7 +30,8 @@ inline double now_us() {
 }
 void trace_begin(fv_trace* trace, const fv_node* node);
 void trace_end(fv_trace* trace, const fv_node* node);
-void trace_step(fv_trace* trace, std::string name, double start_us);
+// `args`: a JSON object.
+void trace_step(fv_trace* trace, std::string name, std::string args, double start_us);
 // Chrome trace format.
 std::string trace_json(const fv_trace& trace);
 

@@ -29,6 +29,7 @@ struct fv_node {
   std::vector<fv_value> outputs;
   std::vector<fv_node> posts;
   int32_t chain_input = 0;  // of a post
+  int32_t index = -1;       // of the node in its plan's graph, where that is known; not of posts
 };
 
 namespace foveal {

@@ -32,6 +32,22 @@ std::vector<int> segment_of_nodes(const Plan& plan) {
   return of;
 }
 
+// By value: the others that live in its memory (views of it, results in place of it).
+std::vector<std::vector<int>> members(const Plan& plan) {
+  std::vector<std::vector<int>> of(plan.root.size());
+  for (size_t v = 0; v < plan.root.size(); ++v)
+    if (plan.root[v] != static_cast<int>(v))
+      of[static_cast<size_t>(plan.root[v])].push_back(static_cast<int>(v));
+  return of;
+}
+
+std::string names_json(const PlacedGraph& g, const std::vector<int>& values) {
+  std::string out = "[";
+  for (size_t i = 0; i < values.size(); ++i)
+    out += (i ? "," : "") + json_quote(g.graph.value(values[i]).name);
+  return out + "]";
+}
+
 }  // namespace
 
 std::string explain_plan(const Plan& plan, const Backends& backends, const fv_model& model) {
@@ -59,7 +75,9 @@ std::string explain_plan(const Plan& plan, const Backends& backends, const fv_mo
            ",\"name\":" + json_quote(node.name) + ",\"posts\":" + posts + "],\"device\":" +
            json_quote(p.backend < 0 ? "core"
                                     : backends[static_cast<size_t>(p.backend)]->device().name) +
-           ",\"segment\":" + std::to_string(segment[i]) + ",\"why\":" + json_quote(p.refusals) +
+           ",\"segment\":" + std::to_string(segment[i]) +
+           ",\"position\":" + std::to_string(plan.position[i]) +
+           ",\"why\":" + json_quote(p.refusals) +
            ",\"remark\":" + json_quote(p.backend < 0 ? "" : p.support.reason) +
            ",\"macs\":" + json_number(def ? def->macs(node.attrs, in, results) : 0) +
            ",\"bytes\":" + json_number(bytes) +
@@ -74,13 +92,18 @@ std::string explain_plan(const Plan& plan, const Backends& backends, const fv_mo
          ",\"weight_bytes\":" + json_number(weights) +
          ",\"packed_bytes\":" + std::to_string(model.packed.bytes() + plan.packed.bytes()) +
          ",\"buffers\":[";
+  const std::vector<std::vector<int>> sharing = members(plan);
   for (size_t i = 0; i < plan.lives.size(); ++i) {
     const Plan::Life& life = plan.lives[i];
     out +=
         std::string(i ? "," : "") +
         "{\"name\":" + json_quote(life.value < 0 ? "workspace" : g.graph.value(life.value).name) +
         ",\"offset\":" + std::to_string(life.offset) + ",\"bytes\":" + std::to_string(life.bytes) +
-        ",\"first\":" + std::to_string(life.first) + ",\"last\":" + std::to_string(life.last) + "}";
+        ",\"first\":" + std::to_string(life.first) + ",\"last\":" + std::to_string(life.last) +
+        ",\"scratch\":" + (life.value < 0 ? "true" : "false") + ",\"shared_by\":" +
+        names_json(g,
+                   life.value < 0 ? std::vector<int>() : sharing[static_cast<size_t>(life.value)]) +
+        "}";
   }
   return out + "]},\n\"segments\":" + std::to_string(plan.segments.size()) +
          ",\"steps\":" + std::to_string(plan.steps.size()) + "}";

@@ -186,8 +186,10 @@ class Planner {
     for (Segment& s : plan_.segments) {
       flag_boundaries(s, users);
       const auto& backend = backends_[static_cast<size_t>(s.backend)];
-      for (int i : s.nodes)
+      for (int i : s.nodes) {
         s.view.nodes.push_back(make_view(graph(), node(i), plan_.placed.states));
+        s.view.nodes.back().index = i;
+      }
       s.view.threads = request_.threads;
       s.view.plugin = backend->library().name() + backend->library().version();
       s.view.model_cache = &request_.model->packed;
@@ -248,6 +250,8 @@ class Planner {
       owner.push_back(-1 - static_cast<int>(s));
       plan_.sum_bytes += segment.workspace;
     }
+    plan_.position = node_position_;
+    for (int i : aliases_) plan_.position[static_cast<size_t>(i)] = -1;
     plan_.arena_bytes = plan_memory(lives);
     if (plan_.arena_bytes != UINT64_MAX && plan_.arena_bytes <= SIZE_MAX)
       plan_.arena.reset(aligned_new(static_cast<size_t>(plan_.arena_bytes)), aligned_free);

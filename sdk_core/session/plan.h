@@ -31,8 +31,9 @@ struct Step {
 // Immovable: views point into it.
 struct Plan {
   PlacedGraph placed;
-  PackedCache packed;     // of constants that planning made; before segments, which use it
-  std::vector<int> root;  // by value: whose memory it shares (views, in-place)
+  PackedCache packed;         // of constants that planning made; before segments, which use it
+  std::vector<int> root;      // by value: whose memory it shares (views, in-place)
+  std::vector<int> position;  // by node: when it runs, in the unit of Life; -1: moves nothing
   std::vector<Segment> segments;
   std::vector<Step> steps;
   std::shared_ptr<void> arena;              // shared with tensors handed out

@@ -2,6 +2,7 @@
 
 #include "base/atomic_file.h"
 #include "base/blocked.h"
+#include "base/json_text.h"
 #include "plugin/registry.h"
 
 namespace foveal {
@@ -127,6 +128,7 @@ Status Session::start(bool wait, bool* pending) {
   next_step_ = 0;
   running_ = true;
   pending_ = false;
+  if (trace_) trace_->run_opened = now_us();
   return advance(wait, pending);
 }
 
@@ -139,7 +141,8 @@ Status Session::advance(bool wait, bool* pending) {
   const std::vector<Step>& steps = plans_.front().plan->steps;
   *pending = false;
   while (next_step_ < steps.size()) {
-    const double begin = trace_ ? now_us() : 0;
+    // A step that is resumed began when it was started.
+    if (trace_ && !pending_) trace_->step_opened = now_us();
     bool unfinished = false;
     Status s = run_step(steps[next_step_], pending_, wait, &unfinished);
     if (!s.ok()) {
@@ -152,14 +155,31 @@ Status Session::advance(bool wait, bool* pending) {
       return ok();
     }
     if (unfinished) continue;
-    if (trace_ && steps[next_step_].kind != Step::kRun) {
-      static const char* const names[] = {"run", "relayout", "upload", "download"};
-      trace_step(trace_.get(), names[steps[next_step_].kind], begin);
-    }
+    if (trace_) trace(steps[next_step_]);
     ++next_step_;
   }
   running_ = false;
+  if (trace_) trace_step(trace_.get(), "run", "{}", trace_->run_opened);
   return ok();
+}
+
+void Session::trace(const Step& step) {
+  static const char* const names[] = {"segment", "relayout", "upload", "download"};
+  static const char* const kinds[] = {"segment", "node", "value", "value"};
+  const Plan& plan = *plans_.front().plan;
+  const int backend = step.kind == Step::kRun
+                          ? plan.segments[static_cast<size_t>(step.index)].backend
+                          : step.backend;
+  std::string args = format("{\"%s\":%d", kinds[step.kind], step.index);
+  if (step.kind != Step::kRelayout)
+    args += ",\"device\":" + json_quote(backends_[static_cast<size_t>(backend)]->device().name);
+  if (step.kind == Step::kUpload || step.kind == Step::kDownload)
+    args +=
+        ",\"bytes\":" +
+        std::to_string(storage_bytes(plan.placed.graph.type(step.index),
+                                     plan.placed.states[static_cast<size_t>(step.index)].layout)) +
+        ",\"tensor\":" + json_quote(plan.placed.graph.value(step.index).name);
+  trace_step(trace_.get(), names[step.kind], args + "}", trace_->step_opened);
 }
 
 Status Session::run_step(const Step& step, bool resume, bool wait, bool* pending) {

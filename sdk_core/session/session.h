@@ -48,6 +48,7 @@ class Session {
   Status ensure_plan();
   Status advance(bool wait, bool* pending);
   Status run_step(const Step& step, bool resume, bool wait, bool* pending);
+  void trace(const Step& step);
   Status view(int value, fv_tensor* out);
 
   // Plans kept for the shapes used last: enough for a tracker that alternates between a few.

@@ -109,7 +109,9 @@ FV_API fv_status* fv_session_start(fv_session* session, int32_t* pending);
 FV_API fv_status* fv_session_poll(fv_session* session, int32_t wait, int32_t* pending);
 /* JSON: where every node runs, why, in which layout, estimated cost, memory plan. */
 FV_API fv_status* fv_session_explain(fv_session* session, char** out_json);
-/* Writes what FV_SESSION_PROFILE recorded as a Chrome trace (chrome://tracing, Perfetto). */
+/* Writes what FV_SESSION_PROFILE recorded as a Chrome trace (chrome://tracing, Perfetto): nodes
+ * (args.node: index in explain's nodes) and, in category "session", every run, segment, relayout,
+ * upload and download. */
 FV_API fv_status* fv_session_profile(fv_session* session, const char* path);
 FV_API void fv_string_free(char* string);
 FV_API fv_pool* fv_session_pool(fv_session* session);
