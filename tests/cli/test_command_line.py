@@ -10,7 +10,10 @@ import pytest
 from foveal import cli
 from foveal.cli import console
 
-COMMANDS = ["conformance", "convert", "detect", "info", "plugins", "run", "version", "zoo"]
+COMMANDS = [
+    *("bench", "conformance", "convert", "detect", "info", "plugins", "profile", "run"),
+    *("version", "zoo"),
+]
 
 
 def test_commands_are_found_by_scanning():

@@ -93,6 +93,8 @@ def limited(size):
         (["convert", "face.tflite", "{}/o.fvm"], "o.fvm"),
         (["run", "face.fvm", "--output", "{}"], "regressors.npy"),
         (["run", "face.fvm", "--profile", "{}/o.json"], "o.json"),
+        (["info", "face.fvm", "--html", "{}/o.html"], "o.html"),
+        (["info", "face.fvm", "--png", "{}/o.png"], "o.png"),
     ],
 )
 def test_outputs_that_do_not_fit(files, tmp_path, arguments, output, size):
@@ -121,6 +123,10 @@ def test_outputs_that_do_not_fit(files, tmp_path, arguments, output, size):
         ["run", "face.fvm", "--output", "text.txt"],
         ["run", "face.fvm", "--output", "text.txt/o"],
         ["run", "face.fvm", "--profile", "text.txt/o.json"],
+        ["profile", "face.fvm", "--runs", "1", "--html", "text.txt/o.html"],
+        ["profile", "face.fvm", "--runs", "1", "--trace", "text.txt/o.json"],
+        ["info", "face.fvm", "--html", "text.txt/o.html"],
+        ["info", "face.fvm", "--png", "text.txt/o.png"],
     ],
     ids=" ".join,
 )

@@ -173,3 +173,27 @@ with ThreadPoolExecutor(6) as pool:
 """,
         copied_template,
     )
+
+
+def test_profile_of_a_device_that_records_nothing(script: Script, mini: Mini) -> None:
+    """Its segments and the copies to and from it are steps; nodes elsewhere keep their times. The
+    step of an asynchronous segment lasts from its start until it is done."""
+    script(
+        """
+from foveal.profile import profile
+found = profile(model("relu", "tanh"), device=["far", "cpu"], runs=4, threads=1)
+kinds = [(s.kind, s.device, s.name if s.kind == "segment" else s.bytes) for s in found.steps]
+size = X.nbytes
+assert kinds == [
+    ("upload", "far", size), ("segment", "far", "segment 0"), ("download", "far", size)
+], kinds
+assert [(n.op, n.device, n.times is None) for n in found.nodes] == [
+    ("relu", "far", True), ("tanh", "cpu", False)]
+assert found.nodes[0].share == 0 and found.nodes[0].gflops == 0
+assert all(s.times.min > 0 for s in found.steps) and found.overhead_us > 0
+inside = [e for e in found.median_run if e.kind == "segment"]
+assert [e.facts["device"] for e in inside] == ["far", "cpu"]
+assert abs(sum(p.share for p in [*found.nodes, *found.steps]) - 1) < 1e-9
+""",
+        mini("far", device_memory=1, pending=3),
+    )

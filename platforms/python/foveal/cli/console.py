@@ -105,6 +105,20 @@ def table(
         print(join(line))
 
 
+_EIGHTHS = "█▉▊▋▌▍▎▏"
+
+
+def bar(value: float, most: float, width: int) -> str:
+    """A horizontal bar of at most `width` characters, full at `most`; "" for nothing."""
+    part = min(max(value / most, 0.0), 1.0) * width if most > 0 else 0.0
+    try:
+        _EIGHTHS.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return "#" * round(part)
+    eighths = round(part * 8)
+    return _EIGHTHS[0] * (eighths // 8) + (_EIGHTHS[-(eighths % 8)] if eighths % 8 else "")
+
+
 def title(text: str) -> None:
     """A heading before a table."""
     print(paint(text, "1"))
@@ -127,7 +141,7 @@ def size(count_of_bytes: float) -> str:
 
 
 def shape(dims: Sequence[int | str]) -> str:
-    """(1, 3, "height", 640) -> "1x3xheightx640"; a scalar is "scalar"."""
+    """(1, 3, "height", -1) -> "1 x 3 x height x ?"; a scalar is "scalar"."""
     if not dims:
         return "scalar"
-    return " x ".join(str(d) for d in dims)
+    return " x ".join("?" if d == -1 else str(d) for d in dims)

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from typing import Any
 
-from foveal.cli import console, options
+from foveal.cli import console, options, spec_words
 from foveal.errors import FovealError
 
 NAME = "info"
@@ -21,6 +21,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--explain", action="store_true", help="where every node runs, in which layout, and why"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--html", metavar="FILE", help="write the memory plan as a page")
+    parser.add_argument("--png", metavar="FILE", help="write the memory plan as a picture")
     options.add_input_shape(parser)
     options.add_device(parser)
 
@@ -32,13 +34,17 @@ def run(args: argparse.Namespace) -> int:
     model = foveal.load(args.model)
     facts = describe(model)
     placement, refusal = _placement(args, model)
+    if args.html or args.png:
+        if refusal:
+            raise refusal
+        _draw(args, placement or {})
     if args.json:
         facts = {"model": args.model, **facts}
         if args.explain:
             facts["explain"] = placement
         console.print_json(facts)
     else:
-        _print(args.model, facts)
+        _print(args.model, facts, placement)
         if placement:
             _print_placement(placement, full=args.explain)
     if refusal:
@@ -46,6 +52,16 @@ def run(args: argparse.Namespace) -> int:
             raise refusal
         print(f"\nit would not run: {console.one_line(refusal.message)}")
     return 0
+
+
+def _draw(args: argparse.Namespace, placement: dict[str, Any]) -> None:
+    from foveal.profile import memory_plan, write_memory_page, write_memory_png
+
+    plan = memory_plan(placement)
+    if args.html:
+        write_memory_page(plan, args.html, args.model)
+    if args.png:
+        write_memory_png(plan, args.png, args.model)
 
 
 def _placement(
@@ -67,9 +83,10 @@ def _print_placement(placement: dict[str, Any], *, full: bool) -> None:
     devices = Counter(node["device"] for node in nodes)
     where = ", ".join(f"{count} on {device}" for device, count in devices.most_common())
     macs = sum(node["macs"] for node in nodes)
+    segments = f"{placement['segments']} segment{'s' if placement['segments'] != 1 else ''}"
     print()
     print(
-        f"runs as {len(nodes)} steps ({where}) in {placement['segments']} segments: "
+        f"runs as {len(nodes)} steps ({where}) in {segments}: "
         f"{console.count(macs)} multiply-adds, {console.size(memory['arena_bytes'])} of buffers, "
         f"{console.size(memory['packed_bytes'])} of packed weights"
     )
@@ -111,9 +128,19 @@ def describe(model: Any) -> dict[str, Any]:
         "operators": dict(ops.most_common()),
         "weights_bytes": sum(int(c.nbytes) for c in constants),
         "macs": sum(float(node.get("macs", 0)) for node in graph["nodes"]),
+        "operator_macs": _macs(graph["nodes"]),
         "parameters": sum(int(c.size) for c in constants),
         "meta": {key: _parsed(text) for key, text in meta.items()},
     }
+    return found
+
+
+def _macs(nodes: list[dict[str, Any]]) -> dict[str, float]:
+    """By operator, those that multiply; open shapes count as nothing."""
+    found: dict[str, float] = {}
+    for node in nodes:
+        if node.get("macs", 0) > 0:
+            found[node["op"]] = found.get(node["op"], 0.0) + float(node["macs"])
     return found
 
 
@@ -128,26 +155,32 @@ def _parsed(text: str) -> Any:
         return text
 
 
-def _print(name: str, facts: dict[str, Any]) -> None:
+def _print(name: str, facts: dict[str, Any], placement: dict[str, Any] | None) -> None:
     meta = facts["meta"]
     console.title(name)
+    lines = []
     source = meta.get("source")
     if isinstance(source, dict):
-        print(f"  imported from {source.get('file', '?')} ({source.get('format', '?')})")
+        lines.append(("from", f"{source.get('file', '?')} ({source.get('format', '?')})"))
     if "license" in meta:
-        print(f"  licence: {meta['license']}")
-    print(
-        f"  {sum(facts['operators'].values())} operators, "
-        f"{console.count(facts['parameters'])} parameters, "
-        f"{console.size(facts['weights_bytes'])} of weights"
-    )
-    for kind in ("pipeline", "decoder"):
-        if kind in meta:
-            print(f"  {kind}: {_brief(meta[kind])}")
+        lines.append(("licence", str(meta["license"])))
+    for key in ("task", "pipeline", "decoder"):
+        if key in meta:
+            lines.append((key, getattr(spec_words, key)(meta[key])))
     labels = meta.get("labels")
     if isinstance(labels, list):
         shown = ", ".join(str(label) for label in labels[:6])
-        print(f"  labels: {len(labels)} ({shown}{', ...' if len(labels) > 6 else ''})")
+        lines.append(("labels", f"{len(labels)} ({shown}{', ...' if len(labels) > 6 else ''})"))
+    lines.append(
+        (
+            "size",
+            f"{sum(facts['operators'].values())} operators, "
+            f"{console.count(facts['parameters'])} parameters, "
+            f"{console.size(facts['weights_bytes'])} of weights",
+        )
+    )
+    for key, text in lines:
+        print(f"  {console.paint(key.ljust(9), '2')} {console.one_line(text)}")
     print()
     rows = [
         (kind, t["name"], console.shape(t["shape"]), t["dtype"])
@@ -158,17 +191,25 @@ def _print(name: str, facts: dict[str, Any]) -> None:
         ("", "name", "shape", "type"), [(kind.rstrip("s"), *rest) for kind, *rest in rows]
     )
     print()
-    console.table(("operator", "count"), list(facts["operators"].items()), right=(1,))
+    _print_operators(facts, placement)
 
 
-def _brief(spec: Any) -> str:
-    """A spec in a few words: its kind, size and colour."""
-    if not isinstance(spec, dict):
-        return str(spec)
-    words = [str(spec["kind"])] if "kind" in spec else []
-    if "size" in spec:
-        words.append(" x ".join(str(v) for v in spec["size"]))
-    words += [str(spec[key]) for key in ("color",) if key in spec]
-    if isinstance(spec.get("fit"), dict):
-        words.append(str(spec["fit"].get("k")))
-    return ", ".join(words) or "given"
+def _print_operators(facts: dict[str, Any], placement: dict[str, Any] | None) -> None:
+    """By count, with their part of the multiply-adds; those come from the placement where there is
+    one, because it knows all shapes."""
+    macs = facts["operator_macs"]
+    if placement:
+        macs = Counter[str]()
+        for node in placement["nodes"]:
+            macs[node["op"]] += node["macs"] or 0
+    most = max(macs.values(), default=0)
+    console.table(
+        ("operator", "count", "multiply-adds", ""),
+        [
+            (op, count, console.count(macs.get(op) or 0) if macs.get(op) else "-",
+             console.bar(macs.get(op) or 0, most, 24))
+            for op, count in facts["operators"].items()
+        ],
+        right=(1, 2),
+        hide_empty=True,
+    )  # fmt: skip

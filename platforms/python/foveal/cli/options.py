@@ -85,10 +85,21 @@ def closed_shape(declared: tuple[int | str, ...], meta: dict[str, str]) -> tuple
     whole = tuple(d for d in declared if isinstance(d, int) and d >= 0)
     if len(whole) == len(declared):
         return whole
-    if len(declared) == 4 and whole == declared[:2] and "pipeline" in meta:
-        width, height = json.loads(meta["pipeline"])["size"]
-        return (*whole, int(height), int(width))
+    if len(declared) == 4 and whole == declared[:2] and (size := _pipeline_size(meta)):
+        return (*whole, size[1], size[0])
     return None
+
+
+def _pipeline_size(meta: dict[str, str]) -> tuple[int, int] | None:
+    """[width, height] of the pipeline in a model file, which may say anything, or nothing."""
+    try:
+        spec = json.loads(meta.get("pipeline", ""))
+    except (ValueError, RecursionError):
+        return None
+    size = spec.get("size") if isinstance(spec, dict) else None
+    if not isinstance(size, list) or [type(v) for v in size] != [int, int] or min(size) < 1:
+        return None
+    return size[0], size[1]
 
 
 def shapes(given: list[str] | None) -> dict[str, tuple[int, ...]]:

@@ -78,6 +78,8 @@ def _inputs(
     """Arrays from the files; random ones, uniform in -1..1 (whole in 0..255), for the rest."""
     import numpy as np
 
+    from foveal._random_inputs import random_input
+
     known = [info.name for info in session.inputs]
     for name in files:
         if name not in known:
@@ -89,15 +91,8 @@ def _inputs(
     options.fix_shapes(session, {**shapes, **{name: a.shape for name, a in arrays.items()}})
     generator = np.random.default_rng(seed)
     for name in known:
-        if name in arrays:
-            continue
-        view = session.input_view(name)
-        shape, dtype = view.shape, view.dtype
-        if dtype.kind == "f":
-            arrays[name] = generator.uniform(-1, 1, shape).astype(dtype)
-        else:
-            high = 2 if dtype.kind == "b" else min(256, int(np.iinfo(dtype).max) + 1)
-            arrays[name] = generator.integers(0, high, shape).astype(dtype)
+        if name not in arrays:
+            arrays[name] = random_input(session, name, generator)
     return arrays
 
 
