@@ -65,7 +65,8 @@ $(VENV)/.foveal: $(VENV)/.build $(SOURCES)
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q --disable-pip-version-check "pytest>=8" "onnx>=1.16" \
-	  "onnxruntime>=1.18" "ai-edge-litert>=1.0" "scikit-build-core>=0.10"
+	  "onnxruntime>=1.18" "ai-edge-litert>=1.0" "scikit-build-core>=0.10" \
+	  "opencv-python-headless>=4.8"
 	@touch $@
 
 $(VENV)/.bench: pyproject.toml | $(BIN)/python

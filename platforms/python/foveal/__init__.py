@@ -60,14 +60,16 @@ __all__ = [
 ]
 
 # Imported when first used: they cost time that a detector does not need to spend.
-_LAZY = ("conformance", "convert", "optimize", "profile")
+_LAZY = ("conformance", "convert", "optimize", "profile", "video")
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return importlib.import_module(f"foveal.{name}")
+    if name == "camera":
+        return importlib.import_module("foveal.video").camera
     raise AttributeError(f"module 'foveal' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_LAZY])
+    return sorted([*__all__, *_LAZY, "camera"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Sequence
@@ -80,9 +81,11 @@ class Frame:
         "_format",
         "_handle",
         "_height",
+        "_index",
         "_mirror",
         "_planes",
         "_rotation",
+        "_timestamp",
         "_width",
     )
 
@@ -149,6 +152,37 @@ class Frame:
         self._rotation = int(rotation)
         self._mirror = bool(mirror)
         self._color = color
+        self._index: int | None = None
+        self._timestamp: float | None = None
+
+    def stamped(self, index: int | None, timestamp: float | None) -> Frame:
+        """This picture as one of a video's frames, see `index` and `timestamp`. The pixels are
+        shared. Raises FrameError for what are no numbers, or not finite ones."""
+        if index is not None:
+            index = _integer("index", index)
+        if timestamp is not None:
+            try:
+                timestamp = float(timestamp)
+            except (TypeError, ValueError, OverflowError):
+                timestamp = math.nan
+            if not math.isfinite(timestamp):
+                raise FrameError("frame: timestamp: expected a finite number of seconds")
+        other = object.__new__(Frame)
+        for slot in self.__slots__:
+            setattr(other, slot, getattr(self, slot))
+        other._index, other._timestamp = index, timestamp
+        return other
+
+    @property
+    def index(self) -> int | None:
+        """Its number in the video or from the camera, from 0 on; frames that were dropped count.
+        None for a picture by itself."""
+        return self._index
+
+    @property
+    def timestamp(self) -> float | None:
+        """Seconds since the video's start, or since the camera's first frame; None if unknown."""
+        return self._timestamp
 
     @property
     def format(self) -> str:
