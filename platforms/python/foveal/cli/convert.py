@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from foveal.cli import console, options
-from foveal.errors import ArgumentError, SpecError
+from foveal.errors import ArgumentError
 
 NAME = "convert"
 HELP = "turn an .onnx or .tflite model into a .fvm file"
@@ -30,9 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="run both models on random input and print the largest deviation of each output "
         "(needs onnxruntime or ai-edge-litert); exit code 1 above 1e-4 of the output's range",
     )
-    parser.add_argument("--pipeline", metavar="FILE", help="image pipeline spec to carry (JSON)")
-    parser.add_argument("--decoder", metavar="FILE", help="decoder spec to carry (JSON)")
-    parser.add_argument("--labels", metavar="FILE", help="class labels to carry, one a line")
+    options.add_specs(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         shapes = {**entry.input_shapes, **shapes}
     else:
         source = _source(args.source)
-    meta |= _carried(args)
+    meta |= options.specs(args)
     with progress.show(f"converting {source.name}"):
         graph = convert(
             source, input_shapes=shapes or None, optimize=not args.no_optimize, meta=meta
@@ -79,30 +76,6 @@ def _source(given: str) -> Path:
         raise ArgumentError(f"{given}: is a .fvm file already", hint="see: foveal info FILE")
     refuse_other_files(path, head)
     return path
-
-
-def _carried(args: argparse.Namespace) -> dict[str, str]:
-    """Metadata from --pipeline, --decoder and --labels, checked before the work begins."""
-    meta: dict[str, str] = {}
-    if args.pipeline or args.decoder:
-        from foveal import image
-
-        for key, read in (
-            ("pipeline", image.Pipeline.from_json),
-            ("decoder", image.Decoder.from_json),
-        ):
-            if path := getattr(args, key):
-                text = options.read_text(f"--{key}", path, f"a {key} spec")
-                try:
-                    meta[key] = read(text).json()
-                except SpecError as error:
-                    raise SpecError(f"--{key}: {path}: {error.message}", hint=error.hint) from error
-    if args.labels:
-        lines = options.read_text("--labels", args.labels, "class labels").splitlines()
-        if not any(line.strip() for line in lines):
-            raise ArgumentError(f"{args.labels}: expected one label a line, got an empty file")
-        meta["labels"] = json.dumps([line.strip() for line in lines])
-    return meta
 
 
 def _check(source: Path, target: Path, shapes: dict[str, tuple[int, ...]]) -> int:

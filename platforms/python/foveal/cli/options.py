@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from foveal.errors import ArgumentError, IOFailure, NotFoundError
+from foveal.errors import ArgumentError, FovealError, IOFailure, NotFoundError, SpecError
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +38,14 @@ def add_input_shape(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=SIZES",
         help="sizes of an input with open dimensions: input=1,3,640,640 (repeat for more)",
     )
+
+
+def add_specs(parser: argparse.ArgumentParser) -> None:
+    """--pipeline, --decoder, --task and --labels: what a model carries besides its graph."""
+    parser.add_argument("--pipeline", metavar="FILE", help="image pipeline spec to carry (JSON)")
+    parser.add_argument("--decoder", metavar="FILE", help="decoder spec to carry (JSON)")
+    parser.add_argument("--task", metavar="FILE", help="task spec to carry (JSON)")
+    parser.add_argument("--labels", metavar="FILE", help="class labels to carry, one a line")
 
 
 def device(args: argparse.Namespace) -> str | list[str]:
@@ -81,25 +89,57 @@ def fix_shapes(session: Any, chosen: dict[str, tuple[int, ...]]) -> None:
 
 
 def closed_shape(declared: tuple[int | str, ...], meta: dict[str, str]) -> tuple[int, ...] | None:
-    """The declared shape if it is whole; (1, C, open, open) gets the pipeline's size; else None."""
+    """The declared shape if it is whole; open sizes of (1, C, height, width) come from the
+    pipeline; else None."""
     whole = tuple(d for d in declared if isinstance(d, int) and d >= 0)
     if len(whole) == len(declared):
         return whole
-    if len(declared) == 4 and whole == declared[:2] and (size := _pipeline_size(meta)):
-        return (*whole, size[1], size[0])
+    if len(declared) == 4 and whole[:2] == declared[:2] and (size := _pipeline_size(meta)):
+        sides = zip(declared[2:], reversed(size), strict=True)
+        return (*whole[:2], *(d if isinstance(d, int) and d >= 0 else side for d, side in sides))
     return None
 
 
 def _pipeline_size(meta: dict[str, str]) -> tuple[int, int] | None:
-    """[width, height] of the pipeline in a model file, which may say anything, or nothing."""
+    """[width, height] of the pipeline in a model file, which may say anything, or nothing. One
+    that follows the picture is asked for a picture of 640 x 480."""
+    from foveal import image
+    from foveal.frame import Frame
+
     try:
-        spec = json.loads(meta.get("pipeline", ""))
-    except (ValueError, RecursionError):
+        pipeline = image.Pipeline.from_json(meta.get("pipeline", ""))
+        if isinstance(pipeline.size, tuple):
+            return pipeline.size
+        frame = Frame(format="gray", width=640, height=480, planes=[bytes(640 * 480)])
+        roi = None if pipeline.roi == "full" else image.Rect(0, 0, 640, 480)
+        return pipeline.size_for(frame, roi)
+    except FovealError:
         return None
-    size = spec.get("size") if isinstance(spec, dict) else None
-    if not isinstance(size, list) or [type(v) for v in size] != [int, int] or min(size) < 1:
-        return None
-    return size[0], size[1]
+
+
+def specs(args: argparse.Namespace) -> dict[str, str]:
+    """The JSON texts that `add_specs`'s options name, checked, as a model's metadata has them."""
+    found: dict[str, str] = {}
+    if args.pipeline or args.decoder or args.task:
+        from foveal import image, vision
+
+        for key, read in (
+            ("pipeline", lambda text: image.Pipeline.from_json(text).json()),
+            ("decoder", lambda text: image.Decoder.from_json(text).json()),
+            ("task", vision.check_task),
+        ):
+            if path := getattr(args, key):
+                text = read_text(f"--{key}", path, f"a {key} spec")
+                try:
+                    found[key] = read(text)
+                except SpecError as error:
+                    raise SpecError(f"--{key}: {path}: {error.message}", hint=error.hint) from error
+    if args.labels:
+        lines = read_text("--labels", args.labels, "class labels").splitlines()
+        if not any(line.strip() for line in lines):
+            raise ArgumentError(f"{args.labels}: expected one label a line, got an empty file")
+        found["labels"] = json.dumps([line.strip() for line in lines])
+    return found
 
 
 def shapes(given: list[str] | None) -> dict[str, tuple[int, ...]]:

@@ -19,11 +19,13 @@ from foveal.errors import SpecError
 from foveal.zoo.catalog import catalog, find
 from foveal.zoo.entry import Asset, Entry, Property
 from foveal.zoo.packages import FetchError, HashMismatch, fetch, is_cached
+from foveal.zoo.user import add, remove
 
 __all__ = [
     "Entry",
     "FetchError",
     "HashMismatch",
+    "add",
     "find",
     "get",
     "is_ready",
@@ -32,6 +34,7 @@ __all__ = [
     "names",
     "photo",
     "photos",
+    "remove",
 ]
 
 

@@ -54,7 +54,10 @@ _PACKAGE = {
     "pypi": re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"),
     "npm": re.compile(r"(?:@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*"),
 }
-_VERSION = re.compile(r"[0-9][A-Za-z0-9.+!_-]*")
+_VERSION = {
+    "pypi": re.compile(r"[0-9][A-Za-z0-9.+!_-]*"),
+    "npm": re.compile(r"[0-9]+\.[0-9]+\.[0-9]+(?:[-+][A-Za-z0-9.+-]+)?"),  # 1.2 would be a range
+}
 
 
 @dataclass(frozen=True)
@@ -173,7 +176,7 @@ def package(registry: str, name: str, version: str) -> Package:
         raise ValueError(f"registry is '{registry}', expected 'pypi' or 'npm'")
     if not _PACKAGE[registry].fullmatch(name):
         raise ValueError(f"'{name}' is no name of a {registry} package")
-    if not _VERSION.fullmatch(version):
+    if not _VERSION[registry].fullmatch(version):
         raise ValueError(f"'{version}' is no version of a package, expected one like 1.2.3")
     return Package(registry, name, version)
 

