@@ -185,6 +185,20 @@ def test_reset(made):
     assert task.find(squares((150, 150)))[0].track == 0
 
 
+def test_tracking_can_be_switched(made):
+    finder = Finder()
+    task = made(finder, {"tracking_roi": RULE})
+    assert task.find(squares((20, 30)))[0].track is None
+    task.tracking = True
+    assert [task.find(squares((20 + i, 30)))[0].track for i in range(3)] == [0] * 3
+    assert finder.asked == 2
+    inner = made(finder, {"tracking_roi": RULE})
+    task._detector = inner
+    task.tracking = False
+    task.tracking = True
+    assert inner.tracking and task._tracks == []
+
+
 def test_smoothing(made):
     """Two things, each with its own filter; what is reported is smooth, what is followed is not."""
     smooth = {"min_cutoff": 0.5, "beta": 0.1}

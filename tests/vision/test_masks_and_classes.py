@@ -132,7 +132,9 @@ def test_lines_and_quads():
         draw.draw_quad(image, corners[:3])
 
 
-@pytest.mark.parametrize("text", ["Größe", "é" * 50, "文字", "a\u0301", "\u202e", "\U0001f600"])
+@pytest.mark.parametrize(
+    "text", ["Größe", "é" * 50, "文字", "a\u0301", "\u202e", "\U0001f600", "\ud800", "é\nü\0"]
+)
 def test_text_that_the_built_in_font_lacks(text):
     """It is clipped to the image, leaves no question marks, and fills its bar."""
     for at in ((5, 20, 30, 30), (-50, -50, 0, 0), (70, 55, 90, 90)):

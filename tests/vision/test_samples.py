@@ -35,7 +35,9 @@ def test_camera_frames(tmp_path):
     assert lines[-1].startswith("11 frames, ")
 
 
-@pytest.mark.parametrize("name", ["python_detect", "python_camera_frames"])
+@pytest.mark.parametrize(
+    "name", ["python_detect", "python_camera_frames", "python_ray", "python_dask"]
+)
 def test_size(name):
     assert (SAMPLES / name / "README.md").is_file()
     assert len((SAMPLES / name / "main.py").read_text().splitlines()) <= 150

@@ -9,7 +9,7 @@ import sys
 import foveal as fv
 import numpy as np
 import pytest
-from foveal.errors import ArgumentError, FrameError, SpecError
+from foveal.errors import ArgumentError, FrameError, ModelError, SpecError
 from PIL import Image
 
 
@@ -146,3 +146,26 @@ def test_regions(detector, photo):
 def test_bad_regions(detector, photo, roi):
     with pytest.raises((ArgumentError, FrameError, SpecError)):
         detector("face").detect(photo("astronaut"), roi)
+
+
+def test_the_task_of_a_model(detector, photo):
+    made = fv.vision.task("face", threads=1, min_score=0.6)
+    assert type(made) is fv.vision.Detector is fv.vision.task_class("face")
+    assert made.detect(photo("astronaut")) == detector("face").detect(photo("astronaut"))
+    model = detector("face").model
+    spec = {"task": 1, "kind": "landmarks"}
+    assert fv.vision.task_class(model, spec=spec) is fv.vision.Landmarker
+    assert fv.vision.task_class(model, spec='{"task": 1, "kind": "mask"}') is fv.vision.Segmenter
+    with pytest.raises(ModelError, match="gives detections"):
+        fv.vision.task(model, spec=spec)
+    for bad in ("{", "[]", {"task": 1, "kind": "sound"}, {"task": 1, "kind": ["mask"]}, {"a": {1}}):
+        with pytest.raises(SpecError, match="task spec"):
+            fv.vision.task(model, spec=bad)
+    plain = fv.graph.Graph.from_model(model)
+    plain.meta.clear()
+    with pytest.raises(ModelError, match="carries no pipeline"):
+        fv.vision.task(plain.to_model())
+    with pytest.raises(ModelError, match="carries no decoder"):
+        fv.vision.task(plain.to_model(), pipeline=model.meta["pipeline"])
+    given = {key: model.meta[key] for key in ("pipeline", "decoder")}
+    assert type(fv.vision.task(plain.to_model(), **given)) is fv.vision.Detector

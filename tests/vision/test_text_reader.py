@@ -147,6 +147,13 @@ def test_plain_tables_and_drawing(made):
     assert json.loads(json.dumps(plain)) == plain and plain["text"] == "abc"
     assert reader({"image": np.stack([PAGE] * 2)})["results"][1] == [plain]
     assert np.any(np.asarray(reader.draw(PAGE)) != PAGE)
+    for corners in ([(0, 0)] * 4, [(float("nan"), 0)] * 4, [(-9, -9), (1e9, 0), (1e9, 9), (-9, 9)]):
+        line = fv.vision.TextLine("a\nb\ud800", 0.9, corners, (0, 0, 1, 1))
+        if np.isfinite(corners).all():
+            reader.draw(PAGE, [line])
+        else:
+            with pytest.raises(ArgumentError, match="finite"):
+                reader.draw(PAGE, [line])
     line = fv.vision.TextLine("Größe 文", 0.9, tuple(quad(20, 60)), (20, 60, 80, 80))
     assert np.any(np.asarray(reader.draw(PAGE, [line])) != PAGE)
     with pytest.raises(ArgumentError, match="draw"):

@@ -9,6 +9,7 @@ type.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import zlib
@@ -325,17 +326,11 @@ def draw_landmarks(
 
 
 def draw_lines_of_text(image: Image, lines: Sequence[Any], order: str | None = None) -> None:
-    """Quads of lines of text (.text, .quad), with what was read above each."""
-    thickness, scale = _sizes(image, order)
+    """What was read (.text) set in the place of each line, in its quad (.quad), with an outline."""
+    thickness, _ = _sizes(image, order)
     for line in lines:
-        at = _points(line.quad)
-        draw_quad(image, at, max(1, thickness - 1), COLORS[0], order)
-    for line in lines:
-        at = _points(line.quad)
-        height = min(math.dist(at[0], at[3]), math.dist(at[1], at[2]))
-        size = max(1, min(scale * 2, round(height / 2 / CELL[1])))
-        box = (*at.min(0), *at.max(0))
-        draw_label(image, box, line.text, size, COLORS[0], 0x000000, order)
+        _typeset(image, _points(line.quad), str(line.text), order)
+        draw_quad(image, line.quad, max(1, thickness // 2), COLORS[0], order)
 
 
 def _sizes(image: Image, order: str | None) -> tuple[int, int]:
@@ -374,21 +369,107 @@ def _blend(image: Image, weight: NDArray[np.float32], color: Sequence[int]) -> N
         )
 
 
-def _rendered(text: str, size: int) -> NDArray[np.float32] | None:
-    """Text as weights [height, width] 0..1, `size` pixels high, in Pillow's font; None without
-    one that scales."""
-    from PIL import Image as pil
-    from PIL import ImageDraw, ImageFont
+_FONTS = (
+    "NotoSansCJK-Regular.ttc",
+    "NotoSansSC-Regular.otf",
+    "wqy-microhei.ttc",
+    "PingFang.ttc",
+    "msyh.ttc",
+    "Arial Unicode.ttf",
+    "DejaVuSans.ttf",
+    "NotoSans-Regular.ttf",
+    "Arial.ttf",
+)
+"""Fonts of the system for what is not ASCII, those that have most first."""
+
+
+@functools.cache
+def _font_file() -> str | None:
+    from PIL import ImageFont
+
+    for name in _FONTS:
+        try:
+            ImageFont.truetype(name, 8)
+        except (OSError, ImportError):
+            continue
+        return name
+    return None
+
+
+def _font(size: float, text: str) -> Any:
+    """A font of a height in pixels for a text; None from a Pillow without one that scales."""
+    from PIL import ImageFont
 
     try:
-        font: Any = ImageFont.load_default(size)
-        long = max(1, math.ceil(font.getlength(text)))
-    except (TypeError, ImportError, OSError, ValueError, UnicodeError):
+        name = None if text.isascii() else _font_file()
+        size = max(1.0, size)
+        font: Any = ImageFont.truetype(name, size) if name else ImageFont.load_default(size)
+        font.getlength("a")
+    except (TypeError, ImportError, OSError, ValueError):
         return None
+    return font
+
+
+def _shown(font: Any, text: str) -> str:
+    """The text on one line, with '?' for what a font lacks."""
+    text = " ".join(text.encode("utf-8", "replace").decode().split())
+    if text.isascii():
+        return text
+    lacking = bytes(font.getmask("\U0010fffe"))
+    return "".join(c if c.isascii() or bytes(font.getmask(c)) != lacking else "?" for c in text)
+
+
+def _rendered(text: str, size: int) -> NDArray[np.float32] | None:
+    """Text as weights [height, width] 0..1, `size` pixels high; None without a font."""
+    from PIL import Image as pil
+    from PIL import ImageDraw
+
+    font = _font(size, text)
+    if font is None:
+        return None
+    text = _shown(font, text)
+    long = max(1, math.ceil(font.getlength(text)))
     page = pil.new("L", (min(long, 1 << 14), math.ceil(size * 1.25)))
     ImageDraw.Draw(page).text((0, 0), text, fill=255, font=font)
     weight: NDArray[np.float32] = np.asarray(page, np.float32) / np.float32(255)
     return weight
+
+
+def _typeset(image: Image, quad: NDArray[np.float64], text: str, order: str | None) -> None:
+    """Text on a light ground that fills a quad (its first corner is the text's top-left)."""
+    from PIL import Image as pil
+    from PIL import ImageDraw
+
+    if not np.isfinite(quad).all() or len(quad) != 4:
+        return
+    along, down = quad[1] - quad[0], quad[3] - quad[0]
+    width, height = (min(max(1, round(float(np.hypot(*v)))), 1 << 13) for v in (along, down))
+    font = _font(0.8 * height, text)
+    axes = np.stack([along / width, down / height], 1)
+    if font is None or abs(np.linalg.det(axes)) < 1e-6:
+        return
+    text = _shown(font, text)
+    if (long := font.getlength(text)) > width - 2:
+        font = _font(0.8 * height * max(width - 2, 1) / long, text)
+    strip = pil.new("L", (width, height))
+    ImageDraw.Draw(strip).text((2, height / 2), text, fill=255, font=font, anchor="lm")
+    ground = pil.new("L", (width, height), 255)
+    rows, columns = image.shape[:2]
+    x0, y0 = (max(0, math.floor(v)) for v in quad.min(0))
+    x1, y1 = (min(n, math.ceil(v)) for v, n in zip(quad.max(0), (columns, rows), strict=True))
+    if x1 <= x0 or y1 <= y0:
+        return
+    back = np.linalg.inv(axes)
+    start = back @ (np.array([x0, y0]) - quad[0])
+    affine = (*back[0], start[0], *back[1], start[1])
+    code = _format(image, order)
+    part = image[y0:y1, x0:x1]
+    for layer, strength, color in ((ground, 0.85, 0xFFFFFF), (strip, 1.0, 0x101010)):
+        turned = layer.transform(
+            (x1 - x0, y1 - y0), pil.Transform.AFFINE, affine, pil.Resampling.BILINEAR
+        )
+        weight = np.asarray(turned, np.float32) * np.float32(strength / 255)
+        _blend(part, weight, _channels(color, code))
 
 
 def _stamp(

@@ -10,7 +10,7 @@ from foveal.vision.base import Task
 from foveal.vision.classifier import Classifier
 from foveal.vision.detector import Detector
 from foveal.vision.landmarker import Landmarker
-from foveal.vision.make import check_task, task
+from foveal.vision.make import check_task, task, task_class
 from foveal.vision.picture import open_image, upright_rgb
 from foveal.vision.results import Class, Detection, Landmarks, Mask, TextLine
 from foveal.vision.segmenter import Segmenter
@@ -31,5 +31,6 @@ __all__ = [
     "check_task",
     "open_image",
     "task",
+    "task_class",
     "upright_rgb",
 ]

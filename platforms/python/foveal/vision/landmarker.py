@@ -80,7 +80,7 @@ class Landmarker(Task):
             raise ArgumentError(f"Landmarker: max_count: expected 1 to 1000, got {max_count}")
         text = self.model.meta.get("task") if spec is None else spec
         self._spec = task_spec.LandmarksSpec() if text is None else task_spec.landmarks(text)
-        self.tracking = bool(tracking)
+        self._tracking = bool(tracking)
         self.max_count = self._spec.max if max_count is None else int(max_count)
         self.names = list(self._spec.names)
         self.edges = list(self._spec.edges)
@@ -105,6 +105,20 @@ class Landmarker(Task):
         self._next = 0
         self._frame = 0
         self._time = -math.inf
+
+    @property
+    def tracking(self) -> bool:
+        """Whether pictures are the frames of a video. Setting it also resets."""
+        return self._tracking
+
+    @tracking.setter
+    def tracking(self, value: bool) -> None:
+        with self._turn:
+            if bool(value) != self._tracking:
+                self._tracking = self._arguments["tracking"] = bool(value)
+                if isinstance(self._detector, Landmarker):
+                    self._detector.tracking = self._tracking
+                self.reset()
 
     @property
     def detector(self) -> Task | None:

@@ -17,7 +17,7 @@ from foveal.vision.classifier import Classifier
 from foveal.vision.detector import Detector
 from foveal.vision.landmarker import Landmarker
 from foveal.vision.segmenter import Segmenter
-from foveal.vision.stage import spec_text
+from foveal.vision.stage import DecoderSpec, PipelineSpec, spec_text
 from foveal.vision.text_reader import TextReader
 
 KINDS: dict[str, type[Task]] = {
@@ -34,17 +34,29 @@ def task(
     model, device and options as the task's constructor takes them; raises what that raises, and
     ModelError for a model that says neither.
     """
+    kind = task_class(model, **{k: v for k, v in options.items() if k in _SAY})
+    return kind(model, device, **options)
+
+
+_SAY = ("spec", "pipeline", "decoder")
+
+
+def task_class(
+    model: str | os.PathLike[str] | Model,
+    *,
+    spec: task_spec.TaskSpec | None = None,
+    pipeline: PipelineSpec | None = None,
+    decoder: DecoderSpec | None = None,
+) -> type[Task]:
+    """The class of `task(model)`, for whoever makes it elsewhere, as Ray's actors do."""
     meta = load(model).meta
-    given = options.get("spec")
-    text = meta.get("task") if given is None else given
+    text = meta.get("task") if spec is None else spec
     if text is not None:
-        kind = str(task_spec.read(text, list(KINDS))["kind"])
-    else:
-        name = "the model" if isinstance(model, Model) else os.fsdecode(model)
-        spec_text("task", options.get("pipeline"), meta, "pipeline", name)
-        decoder = image.Decoder(spec_text("task", options.get("decoder"), meta, "decoder", name))
-        kind = str(getattr(decoder, "gives", "detections"))
-    return KINDS[kind](model, device, **options)
+        return KINDS[str(task_spec.read(text, list(KINDS))["kind"])]
+    name = "the model" if isinstance(model, Model) else os.fsdecode(model)
+    spec_text("task", pipeline, meta, "pipeline", name)
+    made = image.Decoder(spec_text("task", decoder, meta, "decoder", name))
+    return KINDS[str(getattr(made, "gives", "detections"))]
 
 
 def check_task(text: task_spec.TaskSpec) -> str:

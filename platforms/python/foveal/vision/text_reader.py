@@ -92,23 +92,29 @@ class TextReader(Task):
         found = self._stage.decode(frame, roi, timings)
         orient, reader = self._other("orient", "classes"), self._other("read", "text")
         assert reader is not None
-        lines: list[TextLine] = []
         quads = np.asarray(found.points, np.float32)
         if len(quads) and quads.shape[1:] != (4, 2):
             raise ModelError(
                 f"{self._stage.name}: a TextReader needs a decoder that gives quads (4 points), "
                 f"this one gives {quads.shape[1]} points"
             )
-        for quad in quads[_reading_order(quads)]:
-            width, height = _sides(quad)
-            if height > self._spec.tall * width:
-                quad = np.roll(quad, -1, axis=0)  # a quarter turn counter-clockwise
-            if orient is not None:
-                classes = orient.decode(frame, image.Quad(quad.tolist()), timings)
-                if len(classes) and orient.label(int(classes.labels[0])) == "180":
-                    quad = np.roll(quad, -2, axis=0)
-            lines += self._line(reader, frame, quad, timings)
-        return lines
+        upright = [self._upright(orient, frame, quad, timings) for quad in quads]
+        # By shape: the reader plans anew when the width of its tensor changes.
+        by_shape = sorted(range(len(quads)), key=lambda i: _aspect(upright[i]))
+        lines = {i: self._line(reader, frame, upright[i], timings) for i in by_shape}
+        return [line for i in _reading_order(quads) for line in lines[i]]
+
+    def _upright(
+        self, orient: Stage | None, frame: Frame, quad: Quads, timings: dict[str, float]
+    ) -> Quads:
+        """The quad with its corners in reading direction."""
+        if _aspect(quad) * self._spec.tall < 1:
+            quad = np.roll(quad, -1, axis=0)  # a quarter turn counter-clockwise
+        if orient is not None:
+            classes = orient.decode(frame, image.Quad(quad.tolist()), timings)
+            if len(classes) and orient.label(int(classes.labels[0])) == "180":
+                quad = np.roll(quad, -2, axis=0)
+        return quad
 
     def _line(
         self, reader: Stage, frame: Frame, quad: Quads, timings: dict[str, float]
@@ -161,6 +167,11 @@ def _sides(quad: Quads) -> tuple[float, float]:
     """The longer ones of the two widths and of the two heights."""
     lengths = [math.dist(quad[i], quad[(i + 1) % 4]) for i in range(4)]
     return max(lengths[0], lengths[2]), max(lengths[1], lengths[3])
+
+
+def _aspect(quad: Quads) -> float:
+    width, height = _sides(quad)
+    return width / max(height, 1e-6)
 
 
 def _reading_order(quads: Quads) -> list[int]:
