@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from conftest import FPS, FRAMES, HEIGHT, WIDTH
 from foveal.errors import ArgumentError, FovealError, FrameError, IOFailure, NotFoundError
-from foveal.video import _opencv, sources
+from foveal.video import sources
 from foveal.video.capture import Camera
 from PIL import Image
 
@@ -105,7 +105,6 @@ class Fake:
         self.live, self.pause, self.error = live, pause, error
         self.left, self.index = frames, 0
         self.closed = threading.Event()
-        self.read_ahead = 0
 
     def read(self):
         time.sleep(self.pause)
@@ -329,37 +328,8 @@ def test_wrong_arguments(video):
             fv.camera(**{"source": path, **kwargs})
 
 
-class FakeCapture:
-    """cv2.VideoCapture of a camera that gives three frames and is then unplugged."""
-
-    def __init__(self, target, api, wishes):
-        assert (target, wishes) == (3, [])
-        self.values, self.reads, self.released = {}, 0, False
-        FakeCapture.last = self
-
-    def isOpened(self):
-        return True
-
-    def set(self, prop, value):
-        self.values[prop] = value
-        return True
-
-    def get(self, prop):
-        return float(self.values.get(prop, 0.0))
-
-    def read(self):
-        self.reads += 1
-        if self.reads > 3:
-            return False, None
-        return True, np.full((240, 320, 3), self.reads, np.uint8)
-
-    def release(self):
-        self.released = True
-
-
-def test_a_camera_is_asked_and_may_be_unplugged(monkeypatch):
-    cv2 = _opencv.load("this test")
-    monkeypatch.setattr(cv2, "VideoCapture", FakeCapture)
+def test_a_camera_is_asked_and_may_be_unplugged(fake_camera):
+    fake = fake_camera(np.full((240, 320, 3), number, np.uint8) for number in (1, 2, 3))
     with fv.camera("3", size=(320, 240), fps=15, newest=False) as frames:
         assert (frames.live, frames.size, frames.fps) == (True, (320, 240), 15.0)
         found = [next(frames) for _ in range(3)]
@@ -368,7 +338,7 @@ def test_a_camera_is_asked_and_may_be_unplugged(monkeypatch):
         assert times[0] == 0 and times == sorted(times)
         with pytest.raises(IOFailure, match="camera 3: gives no more frames"):
             next(frames)
-    assert FakeCapture.last.released
+    assert fake.last.released
 
 
 def test_without_opencv(monkeypatch, video, tmp_path):

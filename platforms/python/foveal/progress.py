@@ -54,8 +54,8 @@ def on_terminal(text: str) -> Iterator[None]:
         yield
 
 
-Update = Callable[[int, int, str], None]
-"""update(done, total, what) of a `bar`."""
+Update = Callable[[int, int | None, str], None]
+"""update(done, total, what) of a `bar`; total is None where nobody knows it."""
 
 
 @contextlib.contextmanager
@@ -78,11 +78,12 @@ def bar(text: str) -> Iterator[Update]:
             return
     last = time.monotonic()
 
-    def update(done: int, total: int, what: str) -> None:
+    def update(done: int, total: int | None, what: str) -> None:
         nonlocal last
         if time.monotonic() - last >= _LINE_EVERY_S:
             last = time.monotonic()
-            _write(f"{text}: {done} of {total} ({what})")
+            of = "" if total is None else f" of {total}"
+            _write(f"{text}: {done}{of} ({what})")
 
     yield update
 

@@ -1,4 +1,4 @@
-"""`foveal detect IMAGE...`"""
+"""`foveal detect IMAGE...`, and VIDEO"""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foveal.cli import _results, console, options
+from foveal.cli import _results, _video, console, options
 from foveal.errors import ArgumentError, FovealError, NotFoundError
 
 if TYPE_CHECKING:
     from foveal.vision import Task
 
 NAME = "detect"
-HELP = "find faces, things, landmarks, masks or text in pictures"
+HELP = "find faces, things, landmarks, masks or text in pictures and videos"
 
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff")
 
@@ -22,7 +22,10 @@ _SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Images, model, device and where the results go."""
     parser.add_argument(
-        "images", nargs="*", metavar="IMAGE", help="picture files, or folders of them"
+        "images",
+        nargs="*",
+        metavar="IMAGE",
+        help="picture files, or folders of them; or one video file, stream or camera number",
     )
     parser.add_argument(
         "--model",
@@ -39,33 +42,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="-",
         metavar="FILE",
-        help="write JSON to FILE.json, or with no FILE to stdout and nothing else there",
+        help="write JSON to FILE.json, or with no FILE to stdout and nothing else there; "
+        "of a video, one line per frame (FILE.jsonl)",
     )
     parser.add_argument(
         "--out",
         metavar="PATH",
         help="annotated picture (a file), or a folder for several "
-        "(default: NAME-detected.png here; none with --json)",
+        "(default: NAME-detected.png here; none with --json), or annotated video",
     )
+    _video.configure(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Detects in every image. A bad image among several is reported and the others still done."""
     images = _images(args)
+    if _video.is_video(args, images):
+        return _video.run_video(args, images, lambda: _task(args))
     if not images:
         args.parser.error("the following arguments are required: IMAGE")
     several = len(images) > 1 or Path(images[0]).is_dir()
     images = [picture for image in images for picture in _pictures(image)]
-    from foveal import progress, vision
+    from foveal import progress
 
     outputs = _outputs(images, args.out, pictures=bool(args.out) or not args.json)
-    with progress.show(f"loading {args.model}"):
-        task = vision.task(
-            args.model,
-            device=options.device(args),
-            threads=args.threads or 0,
-            min_score=args.min_score,
-        )
+    task = _task(args)
     to_stdout = args.json == "-"
     results: list[dict[str, Any]] = []
     failed = 0
@@ -98,11 +99,23 @@ def run(args: argparse.Namespace) -> int:
     return 2 if failed else 0
 
 
+def _task(args: argparse.Namespace) -> Task:
+    from foveal import progress, vision
+
+    with progress.show(f"loading {args.model}"):
+        return vision.task(
+            args.model,
+            device=options.device(args),
+            threads=args.threads or 0,
+            min_score=args.min_score,
+        )
+
+
 def _images(args: argparse.Namespace) -> list[str]:
     """The images in the order typed. `--json a.png` means stdout and one more image: a picture must
     never be overwritten by results."""
     images: list[str] = args.images
-    if args.json not in (None, "-") and not args.json.lower().endswith(".json"):
+    if args.json not in (None, "-") and not args.json.lower().endswith((".json", ".jsonl")):
         images = sorted([args.json, *images], key=args.arguments.index)
         args.json = "-"
     return images
