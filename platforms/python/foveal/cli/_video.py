@@ -165,12 +165,13 @@ def _line(task: Task, frame: Frame, plain: Any) -> str:
 
 @contextlib.contextmanager
 def _lines(target: str | None) -> Iterator[Callable[[str], None] | None]:
-    """A function that writes one line to the file or ("-") stdout, at once; None without target."""
+    """A function that writes one line to the file or ("-", at once) stdout; None without target."""
     from foveal.cache import atomic_path
 
     def write(line: str) -> None:
         stream.write(line + "\n")
-        stream.flush()
+        if target == "-":
+            stream.flush()
 
     if target is None:
         yield None

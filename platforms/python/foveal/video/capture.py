@@ -156,7 +156,9 @@ class _Reader:
                 raise ArgumentError(f"{self._source.name}: it is closed", hint="open it again")
             if self._frames:
                 frame = self._frames.popleft()
-                self._changed.notify_all()
+                # Not for every frame: each time that threads change costs the consumer time.
+                if len(self._frames) <= self._depth // 2:
+                    self._changed.notify_all()
                 return frame
             self.exhausted = True
             error, self._error = self._error, None
