@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import foveal as fv
@@ -62,15 +63,17 @@ def test_by_operator(measured: Profile) -> None:
 
 
 def test_sum_of_nodes_is_the_run() -> None:
-    """Least times of the nodes, added, are the least time of an unrecorded run within 15 %: the
-    machine may be doing something else, which lengthens both but not equally."""
+    """Nodes and steps fill a recorded run but for a tenth at most, and their least times, added,
+    are the least time of an unrecorded run within 10 %. Several attempts: the machine may be doing
+    something else, which lengthens both but not equally."""
     ratios = []
-    for _ in range(4):
-        measured = profile("face-center", device="cpu", threads=1, runs=8,
+    for _ in range(6):
+        measured = profile("face-center", device="cpu", threads=1, runs=20,
                            input_shape={"input.1": (1, 3, 160, 160)})  # fmt: skip
+        assert 0 < measured.overhead_us < 0.1 * measured.recorded.median
         parts: list[Node | Step] = [*measured.nodes, *measured.steps]
         ratios.append(sum(p.times.min for p in parts if p.times) / measured.total.min)
-        if 0.85 < ratios[-1] < 1.15:
+        if 0.9 < ratios[-1] < 1.1:
             return
     pytest.fail(f"ratios {ratios}")
 
@@ -126,6 +129,25 @@ def test_a_record_that_was_cut_off_ends_with_the_last_whole_run() -> None:
     events = [event("run", "relu", 5), event("run", "session", 4), event("r", "relu", 8)]
     runs = split_runs(events)
     assert [[(e.kind, e.start_us) for e in run] for run in runs] == [[("node", 1.0), ("run", 0.0)]]
+
+
+def test_events_of_plans_that_are_gone(tmp_path: Path) -> None:
+    """A session keeps a few plans; a new one may lie where an old one lay, but is not taken for
+    it: every event tells the shape that was run."""
+    g = Graph()
+    x = g.input("x", "float32", [2, "n"])
+    g.outputs = [g.add("softmax", [g.add("sigmoid", [x])])]
+    session = fv.Session(g.to_model(), device="cpu", threads=1, profile=True)
+    sizes = [3, 5, 7, 9, 11, 13, 15, 3, 5, 15, 17, 19, 21, 23, 25, 3]
+    for size in sizes:
+        session.run({"x": np.zeros((2, size), np.float32)})
+    session.profile(tmp_path / "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    nodes = [e for e in events if e["cat"] != "session"]
+    assert len(nodes) == 2 * len(sizes)
+    assert [e["cat"] for e in nodes] == ["sigmoid", "softmax"] * len(sizes)
+    for event, size in zip(nodes, (n for n in sizes for _ in range(2)), strict=True):
+        assert f"{size}]" in event["args"]["output"], (event, size)
 
 
 @pytest.mark.parametrize("runs", [-1, 1.5, "3", True, 10_001, None])

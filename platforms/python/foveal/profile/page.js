@@ -185,7 +185,7 @@ function graph() {
     const area = {x: x - box[0] / 2, y: y - box[1] / 2, width: box[0], height: box[1]};
     const rect = make("rect", {...area, rx: 7}, "", g);
     if (!node.view) rect.style.fill = fill;
-    make("text", {x: area.x + 9, y: y - 3}, clipped(node.op, 26), g);
+    make("text", {x: area.x + 9, y: y - 3}, clipped(node.op, 24), g);
     const second = (node.us === null ? "" : time(node.us) + "   ") + (node.out[0] || "").split(/ [a-z]/)[0];
     make("text", {x: area.x + 9, y: y + 13}, clipped(second, 29), g);
     const dot = make("rect", area, "", map);

@@ -185,7 +185,7 @@ def _header(profile: Profile) -> str:
     ]
     total, segments = profile.total, profile.explained["segments"]
     speed = f"{words.count(1e6 / total.median)} runs/s" if total.median > 0 else ""
-    spread = f"{words.duration(total.min)} to {words.duration(total.p95)} (p95)"
+    spread = f"least {words.duration(total.min)}, p95 {words.duration(total.p95)}"
     cards = [
         ("per run", words.duration(total.median), spread),
         ("speed", speed, "one after the other"),
