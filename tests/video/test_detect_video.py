@@ -13,7 +13,7 @@ import foveal as fv
 import numpy as np
 import pytest
 from conftest import FPS, FRAMES, HEIGHT, WIDTH
-from foveal.cli import main
+from foveal.cli import _video, main
 from foveal.video import _opencv, write_video
 
 STATM = Path("/proc/self/statm")
@@ -245,3 +245,24 @@ def test_memory_stays_flat(long_video, detector, tmp_path):
     assert number == 2000 == out.frames
     # The first rounds fill caches and pools; one leaked frame in ten would be 75 MB afterwards.
     assert sizes[-1] - sizes[4] < 30e6, sizes
+
+
+class FakeLandmarker(fv.vision.Landmarker):
+    """Notes what it is asked."""
+
+    tracking = False
+
+    def __init__(self):
+        self.asked = []
+
+    def find(self, picture, **options):
+        self.asked.append((self.tracking, picture.index, options))
+        return []
+
+
+def test_landmarks_are_followed_from_frame_to_frame(video):
+    task = FakeLandmarker()
+    look = _video._looker(task)
+    with fv.camera(video(".y4m")) as frames:
+        assert [look(frame) for frame in frames] == [[]] * FRAMES
+    assert task.asked == [(True, i, {"timestamp": i / FPS}) for i in range(FRAMES)]

@@ -66,6 +66,7 @@ def run_video(
         frames = stack.enter_context(foveal.camera(source))
         show = stack.enter_context(_window(frames.name)) if args.view else None
         task = make_task()
+        look = _looker(task)
         if out:
             out.fps = frames.fps or out.fps
             stack.enter_context(out)
@@ -76,7 +77,7 @@ def run_video(
         try:
             for frame in _timed(frames, stats, ended, args.frames):
                 size = frame.upright_size
-                found = _look(task, frame)
+                found = look(frame)
                 plain = task.plain(found)
                 seen += bool(plain)
                 draw = functools.partial(_draw, task, frame, found, stats)
@@ -133,13 +134,14 @@ def _timed(frames: Any, stats: FrameStats, ended: _Ended, limit: int | None) -> 
         yield frame
 
 
-def _look(task: Task, frame: Frame) -> Any:
+def _looker(task: Task) -> Callable[[Frame], Any]:
+    """What to call with every frame: landmarks are followed from one to the next."""
     from foveal.vision import Landmarker
 
-    if isinstance(task, Landmarker):
-        task.tracking = True
-        return task.find(frame, timestamp=frame.timestamp)
-    return task(frame)
+    if not isinstance(task, Landmarker):
+        return task
+    task.tracking = True
+    return lambda frame: task.find(frame, timestamp=frame.timestamp)
 
 
 def _draw(task: Task, frame: Frame, found: Any, stats: FrameStats) -> Any:
