@@ -142,6 +142,31 @@ def test_convert_check(foveal):
     assert "equal within 1e-4" in result.out
 
 
+def test_convert_carries_a_task(foveal, refused, tmp_path):
+    task = {"task": 1, "kind": "landmarks", "detector": "face", "edges": [[0, 1]]}
+    (tmp_path / "task.json").write_text(json.dumps(task))
+    assert foveal("convert", "face", "a.fvm", "--task", "task.json").code == 0
+    assert json.loads(fv.load(tmp_path / "a.fvm").meta["task"]) == task
+    assert json.loads(fv.load("face-mesh").meta["task"])["detector"] == "face"
+    for text, what in (
+        ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("[]", '"task": 1'),
+        ('{"task": 2, "kind": "mask"}', '"task": 1'),
+        ('{"task": 1, "kind": "masks"}', '"kind"'),
+        ('{"task": 1, "kind": "mask", "max": 2}', 'unknown key "max"'),
+        ('{"task": 1, "kind": "text", "tall": NaN}', '"tall"'),
+        ('{"task": 1, "kind": "landmarks", "detection_roi": {"roi": 2}}', "roi"),
+    ):
+        (tmp_path / "task.json").write_text(text)
+        error = refused("convert", "face", "b.fvm", "--task", "task.json")
+        assert error.startswith("error: --task: task.json: ") and what in error, error
+    assert "there is no file 'none.json'" in refused(
+        "convert", "face", "b.fvm", "--task", "none.json"
+    )
+    assert not (tmp_path / "b.fvm").exists()
+
+
 def test_open_dimensions(foveal, tmp_path):
     """They come from --input-shape, else from the pipeline; without either, a clear line."""
     result = foveal("run", "face-center", "--input-shape", "input.1=1,3,64,96")
@@ -153,6 +178,8 @@ def test_open_dimensions(foveal, tmp_path):
     result = foveal("run", "open.fvm")
     assert result.code == 2 and "open dimensions" in result.err
     assert "--input-shape input.1=1,3,640,640" in result.err
+    result = foveal("run", "text-read")  # its width follows the picture
+    assert result.code == 0 and "1 x 40 x 6625" in result.out, result.err
 
 
 def test_plugins(foveal):
