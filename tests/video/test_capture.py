@@ -1,6 +1,8 @@
 """Frames of files, cameras and pictures: order, count, drops, damage, threads that end."""
 
+import functools
 import gc
+import http.server
 import pickle
 import subprocess
 import sys
@@ -339,6 +341,33 @@ def test_a_camera_is_asked_and_may_be_unplugged(fake_camera):
         with pytest.raises(IOFailure, match="camera 3: gives no more frames"):
             next(frames)
     assert fake.last.released
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".avi"])
+def test_a_video_file_on_a_server(video, suffix):
+    """It waits, so that every frame comes."""
+    path = video(suffix)
+    handler = functools.partial(Quiet, directory=path.parent)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            with fv.camera(f"http://127.0.0.1:{server.server_port}/{path.name}") as frames:
+                assert not frames.live
+                assert [f.index for f in frames] == list(range(FRAMES))
+            with pytest.raises(FrameError, match="expected a video"):
+                fv.camera(f"http://127.0.0.1:{server.server_port}/none.mp4")
+        finally:
+            server.shutdown()
+
+
+def test_a_stream_that_is_not_there():
+    with pytest.raises(IOFailure, match=r"rtsp://127\.0\.0\.1:1/none: the stream cannot be opened"):
+        fv.camera("rtsp://me:secret@127.0.0.1:1/none")
 
 
 def test_without_opencv(monkeypatch, video, tmp_path):
