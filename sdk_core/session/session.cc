@@ -64,7 +64,10 @@ Status Session::ensure_plan() {
     return ok();
   }
   FV_ASSIGN(auto plan, make_plan({model(), &backends_, dims_, pool_.threads, options_.fuse}));
-  if (plans_.size() == kPlans) plans_.pop_back();
+  if (plans_.size() == kPlans) {
+    plans_.pop_back();
+    if (trace_) trace_->known.clear();
+  }
   plans_.push_front({dims_, std::move(plan)});
   stale_ = false;
   return ok();
@@ -159,27 +162,31 @@ Status Session::advance(bool wait, bool* pending) {
     ++next_step_;
   }
   running_ = false;
-  if (trace_) trace_step(trace_.get(), "run", "{}", trace_->run_opened);
+  if (trace_)
+    trace_event(trace_.get(), this, trace_->run_opened,
+                [] { return fv_trace::Label{"run", "session", "{}"}; });
   return ok();
 }
 
 void Session::trace(const Step& step) {
-  static const char* const names[] = {"segment", "relayout", "upload", "download"};
-  static const char* const kinds[] = {"segment", "node", "value", "value"};
-  const Plan& plan = *plans_.front().plan;
-  const int backend = step.kind == Step::kRun
-                          ? plan.segments[static_cast<size_t>(step.index)].backend
-                          : step.backend;
-  std::string args = format("{\"%s\":%d", kinds[step.kind], step.index);
-  if (step.kind != Step::kRelayout)
-    args += ",\"device\":" + json_quote(backends_[static_cast<size_t>(backend)]->device().name);
-  if (step.kind == Step::kUpload || step.kind == Step::kDownload)
-    args +=
-        ",\"bytes\":" +
-        std::to_string(storage_bytes(plan.placed.graph.type(step.index),
-                                     plan.placed.states[static_cast<size_t>(step.index)].layout)) +
-        ",\"tensor\":" + json_quote(plan.placed.graph.value(step.index).name);
-  trace_step(trace_.get(), names[step.kind], args + "}", trace_->step_opened);
+  trace_event(trace_.get(), &step, trace_->step_opened, [&] {
+    static const char* const names[] = {"segment", "relayout", "upload", "download"};
+    static const char* const kinds[] = {"segment", "node", "value", "value"};
+    const Plan& plan = *plans_.front().plan;
+    const int backend = step.kind == Step::kRun
+                            ? plan.segments[static_cast<size_t>(step.index)].backend
+                            : step.backend;
+    std::string args = format("{\"%s\":%d", kinds[step.kind], step.index);
+    if (step.kind != Step::kRelayout)
+      args += ",\"device\":" + json_quote(backends_[static_cast<size_t>(backend)]->device().name);
+    if (step.kind == Step::kUpload || step.kind == Step::kDownload) {
+      const Value& value = plan.placed.graph.value(step.index);
+      const fv_layout layout = plan.placed.states[static_cast<size_t>(step.index)].layout;
+      args += ",\"bytes\":" + std::to_string(storage_bytes(value.type, layout)) +
+              ",\"tensor\":" + json_quote(value.name);
+    }
+    return fv_trace::Label{names[step.kind], "session", args + "}"};
+  });
 }
 
 Status Session::run_step(const Step& step, bool resume, bool wait, bool* pending) {
