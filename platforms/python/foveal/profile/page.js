@@ -76,7 +76,7 @@ function timeline() {
     const step = [1, 2, 5, 10].map(f => f * 10 ** Math.floor(Math.log10((to - from) / 8))).find(s => (to - from) / s <= 9);
     for (let t = Math.ceil(from / step) * step; t <= to; t += step) {
       make("line", {x1: x(t), x2: x(t), y1: 18, y2: 118}, "", svg);
-      make("text", {x: x(t), y: 12, "text-anchor": t === 0 ? "start" : "middle"}, t ? time(t) : "0", svg);
+      make("text", {x: x(t), y: 12, "text-anchor": t === 0 ? "start" : x(t) > width() - 24 ? "end" : "middle"}, t ? time(t) : "0", svg);
     }
     for (const [name, y] of Object.entries(rows)) make("text", {x: 0, y: y + 14}, name + (name === "run" ? "" : "s"), svg);
     for (const event of run) {
