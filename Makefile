@@ -1,6 +1,7 @@
 # make demo   build, install into .venv, fetch a model and a photo, detect
 # make test   everything that should pass before a commit (about ten minutes cold)
 # make test-all  the slow suites as well
+# make portability  cross-builds for ARM and WebAssembly, runs the operator tests there
 # make bench  models beside other engines (installs them into .venv)
 # make lint   ruff, mypy, clang-format
 PYTHON ?= python3
@@ -13,7 +14,7 @@ BUILD := build/dev
 
 SOURCES := $(shell git ls-files cmake sdk_core imgproc plugins platforms tests/ops CMakeLists.txt pyproject.toml 2>/dev/null)
 
-.PHONY: demo test test-all test-cpp lint format bench clean
+.PHONY: demo test test-all test-cpp portability lint format bench clean
 
 demo: $(VENV)/.foveal
 	$(BIN)/foveal detect "$$($(BIN)/foveal zoo get astronaut)" --model face --out $(OUT)/astronaut-face.png
@@ -26,6 +27,9 @@ test-all: $(VENV)/.foveal $(VENV)/.test test-cpp
 
 test-cpp: $(VENV)/.foveal
 	$(BIN)/ctest --test-dir $(BUILD) --output-on-failure -j2
+
+portability: $(VENV)/.foveal $(VENV)/.portability
+	$(BIN)/python tests/portability/portability.py
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check platforms plugins tests samples sdk_core
@@ -72,6 +76,10 @@ $(VENV)/.test: pyproject.toml | $(BIN)/python
 $(VENV)/.bench: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q --disable-pip-version-check "onnx>=1.16" "onnxruntime>=1.18" \
 	  "ai-edge-litert>=1.0" "openvino>=2024" "MNN>=3" ncnn pnnx
+	@touch $@
+
+$(VENV)/.portability: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q --disable-pip-version-check "ziglang==0.17.1"
 	@touch $@
 
 $(VENV)/.lint: pyproject.toml | $(BIN)/python

@@ -95,6 +95,19 @@ static fv_status* read_ppm(const char* path, picture* out) {
   return NULL;
 }
 
+static fv_frame frame_of(const picture* p) {
+  fv_frame frame;
+  memset(&frame, 0, sizeof(frame));
+  frame.abi.struct_size = sizeof(frame);
+  frame.format = FV_RGB;
+  frame.width = p->width;
+  frame.height = p->height;
+  frame.plane_count = 1;
+  frame.planes[0].data = p->rgb;
+  frame.planes[0].bytes = (uint64_t)p->width * (uint64_t)p->height * 3;
+  return frame;
+}
+
 static fv_status* write_ppm(const char* path, const picture* p) {
   const size_t bytes = (size_t)p->width * (size_t)p->height * 3;
   FILE* file = fopen(path, "wb");
@@ -134,7 +147,26 @@ static fv_status* axis_order(const fv_tensor* input, fv_axis_order* out) {
                "use a model that detects something in pictures");
 }
 
-static fv_status* open_detector(detector* d, const char* path) {
+/* Gives an input whose size the model leaves open the size that the pipeline makes of the frame. */
+static fv_status* fix_input(const detector* d, const fv_frame* frame, fv_axis_order order,
+                            const fv_tensor* input) {
+  int64_t dims[4];
+  int32_t size[2], i, open = 0;
+  fv_status* s;
+  for (i = 0; i < 4; ++i) {
+    dims[i] = input->dims[i];
+    open |= dims[i] < 0;
+  }
+  if (!open) return NULL;
+  if ((s = fv_image_spec_size(d->spec, frame, NULL, size))) return s;
+  dims[0] = 1;
+  dims[order == FV_NHWC ? 1 : 2] = size[1];
+  dims[order == FV_NHWC ? 2 : 3] = size[0];
+  return fv_session_resize(d->session, 0, 4, dims);
+}
+
+/* Ready for frames of this size. */
+static fv_status* open_detector(detector* d, const char* path, const fv_frame* frame) {
   fv_status* s;
   fv_axis_order order = FV_NHWC;
   const char *pipeline = NULL, *decoder = NULL;
@@ -147,7 +179,8 @@ static fv_status* open_detector(detector* d, const char* path) {
   if ((s = fv_image_spec_from_json(pipeline, strlen(pipeline), &d->spec)) ||
       (s = fv_decoder_from_json(decoder, strlen(decoder), &d->decoder)) ||
       (s = fv_session_new(d->model, NULL, &d->session)) ||
-      (s = fv_session_input(d->session, 0, &input)) || (s = axis_order(&input, &order)) ||
+      (s = fv_model_input(d->model, 0, &input)) || (s = axis_order(&input, &order)) ||
+      (s = fix_input(d, frame, order, &input)) || (s = fv_session_input(d->session, 0, &input)) ||
       (s = fv_image_plan_create(d->spec, &input, order, &d->plan)))
     return s;
   d->capacity = fv_decoder_max(d->decoder);
@@ -169,24 +202,14 @@ static void close_detector(detector* d) {
 }
 
 /* Writes d->found and d->points, best first; boxes and points in pixels of the picture. */
-static fv_status* detect(detector* d, const picture* p, int32_t* count) {
+static fv_status* detect(detector* d, const fv_frame* frame, int32_t* count) {
   const size_t outputs = fv_model_outputs(d->model);
   fv_tensor input = {FV_ABI_INIT(fv_tensor), NULL, NULL, 0, 0, 0, {0}, {0, 0}};
   fv_tensor tensors[MAX_OUTPUTS];
   fv_transform transform;
   fv_workers workers;
-  fv_frame frame;
   fv_status* s;
   size_t i;
-
-  memset(&frame, 0, sizeof(frame));
-  frame.abi.struct_size = sizeof(frame);
-  frame.format = FV_RGB;
-  frame.width = p->width;
-  frame.height = p->height;
-  frame.plane_count = 1;
-  frame.planes[0].data = p->rgb;
-  frame.planes[0].bytes = (uint64_t)p->width * (uint64_t)p->height * 3;
 
   memset(&transform, 0, sizeof(transform));
   transform.abi.struct_size = sizeof(transform);
@@ -195,7 +218,7 @@ static fv_status* detect(detector* d, const picture* p, int32_t* count) {
 
   /* The picture goes straight into the session's own memory. */
   if ((s = fv_session_input(d->session, 0, &input)) ||
-      (s = fv_image_plan_run(d->plan, &frame, NULL, input.data, input.bytes, &workers,
+      (s = fv_image_plan_run(d->plan, frame, NULL, input.data, input.bytes, &workers,
                              &transform)) ||
       (s = fv_session_run(d->session)))
     return s;
@@ -235,9 +258,11 @@ static fv_status* annotate(const detector* d, int32_t count, const picture* p) {
 
 static fv_status* run(int argc, char** argv, detector* d, picture* p) {
   int32_t count = 0, i;
+  fv_frame frame;
   fv_status* s;
-  if ((s = read_ppm(argv[2], p)) || (s = open_detector(d, argv[1])) || (s = detect(d, p, &count)))
-    return s;
+  if ((s = read_ppm(argv[2], p))) return s;
+  frame = frame_of(p);
+  if ((s = open_detector(d, argv[1], &frame)) || (s = detect(d, &frame, &count))) return s;
   for (i = 0; i < count; ++i)
     printf("%d %.6f %.4f %.4f %.4f %.4f\n", (int)d->found[i].label, (double)d->found[i].score,
            (double)d->found[i].box[0], (double)d->found[i].box[1], (double)d->found[i].box[2],

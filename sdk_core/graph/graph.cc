@@ -11,7 +11,7 @@
 namespace foveal {
 
 Constant Constant::allocate(uint64_t bytes, void** writable) {
-  *writable = aligned_new(bytes);
+  *writable = bytes <= SIZE_MAX ? aligned_new(static_cast<size_t>(bytes)) : nullptr;  // 32 bits
   if (!*writable) return {};
   std::memset(*writable, 0, bytes);
   return {*writable, bytes, std::shared_ptr<const void>(*writable, [](const void* p) {

@@ -7,7 +7,7 @@ const void* PackedCache::get(const std::string& key, uint64_t bytes,
   Lock lock(mutex_);
   AlignedBuffer& entry = entries_[key];
   if (!entry) {
-    entry.reset(aligned_new(bytes));
+    if (bytes <= SIZE_MAX) entry.reset(aligned_new(static_cast<size_t>(bytes)));  // 32 bits
     if (!entry) return nullptr;
     fill(entry.get());
     bytes_ += bytes;

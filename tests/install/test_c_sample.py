@@ -114,10 +114,10 @@ def without_plugins() -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if not k.startswith("FOVEAL_")}
 
 
-def check(lines: str, pixels: np.ndarray) -> None:
+def check(lines: str, pixels: np.ndarray, model: str = "face") -> None:
     """The sample's lines are what the Python detector finds, to the last printed digit."""
     found = [[float(x) for x in line.split()] for line in lines.splitlines()]
-    expected = fv.vision.Detector("face").detect(pixels)
+    expected = fv.vision.Detector(model).detect(pixels)
     assert len(found) == len(expected) > 0
     for row, detection in zip(found, expected, strict=True):
         assert row[0] == 0
@@ -149,6 +149,17 @@ def test_no_file_names_the_place_it_was_made(prefix: Path) -> None:
 
 def test_cmake(by_cmake: Path, model: Path, picture: Path, pixels: np.ndarray) -> None:
     check(call(by_cmake, model, picture, env=without_plugins()), pixels)
+
+
+@needs_pkg_config
+def test_model_with_open_sizes(
+    sanitized: Path, picture: Path, pixels: np.ndarray, tmp_path: Path
+) -> None:
+    assert cli.main(["convert", "face-center", str(tmp_path / "center.fvm")]) == 0
+    (shape,) = [i.shape for i in fv.load(tmp_path / "center.fvm").inputs]
+    assert any(not isinstance(d, int) or d < 0 for d in shape)
+    lines = call(sanitized, tmp_path / "center.fvm", picture, env=without_plugins())
+    check(lines, pixels, "face-center")
 
 
 def test_newer_version_is_refused(prefix: Path, tmp_path: Path) -> None:
