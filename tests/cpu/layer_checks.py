@@ -84,6 +84,11 @@ def convolutions() -> Iterator[tuple[str, Array, list[Array], dict[str, Any]]]:
         (35, 35, 16, 21, 3, 1, 2, 2, 35, 1),
         (960, 240, 1, 1, 1, 1, 0, 1, 1, 1),  # one pixel
         (24, 960, 1, 1, 1, 1, 0, 1, 1, 3),
+        (64, 64, 56, 56, 3, 1, 1, 1, 1, 1),  # Winograd: several blocks of tiles
+        (16, 16, 9, 11, 3, 1, 1, 1, 1, 1),  # tiles over both edges, one pair of blocks
+        (70, 130, 14, 13, 3, 1, 1, 1, 1, 2),  # partial blocks, an odd last pair
+        (48, 24, 30, 64, 3, 1, 0, 1, 1, 1),  # no padding
+        (40, 40, 17, 19, 3, 1, 2, 1, 1, 1),  # more padding than the kernel needs
     ]
     for c, o, h, w, k, s, p, d, g, n in table:
         x = rng.normal(size=(n, c, h, w)).astype(np.float32)
@@ -121,6 +126,12 @@ def hardswish(y: Array) -> Array:
     return y * np.clip(y / 6 + 0.5, 0, 1)
 
 
+def tolerance(name: str) -> float:
+    """Of the output's range. Winograd's transforms cost up to twice the rounding of a sum tap by
+    tap; which layers take it is the kernel's choice among those with these words."""
+    return 4e-6 if "k3 s1" in name and "d1 g1" in name else 2e-6
+
+
 POSTS = {"": lambda y: y, "relu": relu, "hardswish": hardswish}
 
 
@@ -145,7 +156,7 @@ def main() -> int:
             )
             expected = apply(reference)
             error = np.abs(one - expected).max() / max(1e-30, np.abs(expected).max())
-            if error > 2e-6 or not np.array_equal(one, three):
+            if error > tolerance(name) or not np.array_equal(one, three):
                 failures += 1
                 print(
                     f"{name} {post}: error {error:.2g}, threads equal: {np.array_equal(one, three)}"

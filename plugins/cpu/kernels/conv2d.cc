@@ -1,8 +1,10 @@
-// conv2d: depthwise layers go to their own kernel, all others to the register tiles.
+// conv2d: depthwise layers and large 3x3 layers go to kernels of their own, all others to the
+// register tiles.
 #include "ops/conv2d.h"
 
 #include "common/conv_tiles.h"
 #include "common/depthwise.h"
+#include "common/winograd.h"
 
 namespace foveal::cpu {
 inline namespace FV_ISA {
@@ -36,6 +38,7 @@ void supports(const Node& node, Support& s) {
 MadeKernel make(const Context& c, const Node& node) {
   const auto op = node.attrs<ops::Conv2d>();
   if (is_depthwise(node, op.group)) return make_depthwise(c, node, op);
+  if (!reads_plain(node, op.group) && winograd_pays(node, op)) return make_winograd(c, node, op);
   const ImageDims x(node.input(0)), y(node.output(0));
   const Value w = node.input(1);
   ConvShape s;
