@@ -96,6 +96,18 @@ def test_objects(detector, photo, name, label, score):
     assert 0 <= x0 < x1 <= picture.shape[1] and 0 <= y0 < y1 <= picture.shape[0]
 
 
+def test_a_size_that_follows_the_picture_or_its_region(photo):
+    """The same detector on the whole picture, on regions of it and on the whole again."""
+    spec = json.loads(fv.load("face-center").meta["pipeline"])
+    del spec["fit"]
+    size = {"k": "sides", "min": 256, "max": 640, "multiple": 32}
+    detector = fv.vision.Detector("face-center", pipeline={**spec, "size": size})
+    picture = photo("astronaut")
+    for roi in (None, (100, 0, 400, 300), (150, 20, 310, 340), None):
+        (found,) = detector.detect(picture, roi)
+        assert iou(found.box, FACE) > 0.5, roi
+
+
 @pytest.mark.parametrize("name", ["chelsea", "coffee"])
 @pytest.mark.parametrize("model", ["face", "face-center"])
 def test_no_face_where_none_is(detector, photo, model, name):

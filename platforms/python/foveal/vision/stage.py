@@ -102,7 +102,8 @@ class Stage:
             roi = image.Rect(0, 0, *frame.upright_size)
         size: Any = self.pipeline.size
         if not isinstance(size, tuple):
-            size = self.pipeline.size_for(frame, roi)
+            spec = replace(self.pipeline, roi="full" if roi is None else "per_call")
+            size = spec.size_for(frame, roi)
         # One turn: the session's input memory holds this picture until the outputs are copied.
         with self.session.lock:
             begin = time.perf_counter()
