@@ -298,11 +298,13 @@ Status Object::error(std::string_view key, const std::string& expected, const Va
                     (got ? ", got " + describe(*got) : std::string(", got nothing")));
 }
 
-Status Object::only(std::initializer_list<std::string_view> known) const {
+Status Object::only(std::initializer_list<std::string_view> known, Names also) const {
+  std::vector<std::string_view> all(also.begin(), also.end());
+  all.insert(all.end(), known.begin(), known.end());
   for (const auto& [key, value] : value_->members) {
     bool found = false;
     std::string list;
-    for (const std::string_view k : known) {
+    for (const std::string_view k : all) {
       found = found || k == key;
       list += (list.empty() ? "" : ", ") + std::string(k);
     }

@@ -50,8 +50,8 @@ class Object {
   static Result<Object> of(const Value& v, std::string path);
   Object() = default;
 
-  // Refuses members outside the list.
-  Status only(std::initializer_list<std::string_view> known) const;
+  // Refuses members outside both lists.
+  Status only(std::initializer_list<std::string_view> known, Names also = {}) const;
   bool has(std::string_view key) const { return value_->find(key) != nullptr; }
   const Value* find(std::string_view key) const { return value_->find(key); }
   const std::string& path() const { return path_; }

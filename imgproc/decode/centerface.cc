@@ -2,20 +2,21 @@
 #include <algorithm>
 #include <cmath>
 
-#include "imgproc/decode/decoder.h"
+#include "imgproc/decode/detector.h"
 
 namespace foveal::imgproc {
 namespace {
 
 constexpr int kLandmarks = 5;
 
-class CenterFace : public DecoderKind {
+class CenterFace : public Detector {
  public:
   std::string heatmap, scale, offset, landmarks;
   int stride = 4;
 
-  Status decode(const Outputs& outputs, const DecoderCommon& common, int width, int height,
-                std::vector<Candidate>& out) const override {
+  int points() const override { return landmarks.empty() ? 0 : kLandmarks; }
+
+  Status decode(const Outputs& outputs, int width, int height, Candidates& out) const override {
     const int64_t w = width / stride, h = height / stride;
     if (width % stride || height % stride)
       return Status(FV_SHAPE_ERROR,
@@ -33,27 +34,19 @@ class CenterFace : public DecoderKind {
     for (int64_t y = 0; y < h; ++y)
       for (int64_t x = 0; x < w; ++x) {
         const int64_t at = y * w + x, plane = h * w;
-        if (!(heat[at] > static_cast<float>(common.min_score))) continue;
-        Candidate d;
-        d.score = heat[at];
+        if (!(heat[at] > static_cast<float>(min_score))) continue;
         const float bh = std::exp(size[at]) * s, bw = std::exp(size[plane + at]) * s;
         const float cy = (static_cast<float>(y) + shift[at] + 0.5f) * s;
         const float cx = (static_cast<float>(x) + shift[plane + at] + 0.5f) * s;
-        bool finite = std::isfinite(d.score) && std::isfinite(bh) && std::isfinite(bw) &&
-                      std::isfinite(cy) && std::isfinite(cx);
-        if (!finite) continue;
         // As the network was trained: landmarks are relative to the clipped box.
         const float x0 = std::clamp(cx - bw / 2, 0.0f, fw), y0 = std::clamp(cy - bh / 2, 0.0f, fh);
-        d.box[0] = x0;
-        d.box[1] = y0;
-        d.box[2] = std::min(x0 + bw, fw);
-        d.box[3] = std::min(y0 + bh, fh);
+        const float box[4] = {x0, y0, std::min(x0 + bw, fw), std::min(y0 + bh, fh)};
+        float points[2 * kLandmarks];
         for (int i = 0; marks && i < kLandmarks; ++i) {
-          d.points[2 * i] = marks[(2 * i + 1) * plane + at] * bw + x0;
-          d.points[2 * i + 1] = marks[2 * i * plane + at] * bh + y0;
-          finite = finite && std::isfinite(d.points[2 * i]) && std::isfinite(d.points[2 * i + 1]);
+          points[2 * i] = marks[(2 * i + 1) * plane + at] * bw + x0;
+          points[2 * i + 1] = marks[2 * i * plane + at] * bh + y0;
         }
-        if (finite) out.push_back(d);
+        out.add(0, heat[at], box, points);
       }
     return ok();
   }
@@ -62,25 +55,21 @@ class CenterFace : public DecoderKind {
     using json::quote;
     return "\"heatmap\":" + quote(heatmap) + ",\"scale\":" + quote(scale) +
            ",\"offset\":" + quote(offset) + ",\"landmarks\":" + quote(landmarks) +
-           ",\"stride\":" + std::to_string(stride);
+           ",\"stride\":" + std::to_string(stride) + common_json();
   }
 };
 
 }  // namespace
 
-Result<std::unique_ptr<DecoderKind>> make_centerface(const json::Object& o, DecoderCommon& common) {
-  FV_TRY(o.only({"decoder", "kind", "min_score", "max_detections", "clip", "nms", "heatmap",
-                 "scale", "offset", "landmarks", "stride"}));
+MadeDecoder make_centerface(const json::Object& o) {
   auto d = std::make_unique<CenterFace>();
-  for (const auto& [key, out] : {std::pair{"heatmap", &d->heatmap}, std::pair{"scale", &d->scale},
-                                 std::pair{"offset", &d->offset}}) {
-    FV_TRY(o.require(key));
-    FV_TRY(o.read(key, *out));
-  }
+  FV_TRY(d->read_common(o, {"heatmap", "scale", "offset", "landmarks", "stride"}));
+  FV_TRY(read_output(o, "heatmap", d->heatmap));
+  FV_TRY(read_output(o, "scale", d->scale));
+  FV_TRY(read_output(o, "offset", d->offset));
   FV_TRY(o.read("landmarks", d->landmarks));
   FV_TRY(o.read_int("stride", 1, 256, d->stride));
-  common.points = d->landmarks.empty() ? 0 : kLandmarks;
-  return std::unique_ptr<DecoderKind>(std::move(d));
+  return std::unique_ptr<Decoder>(std::move(d));
 }
 
 }  // namespace foveal::imgproc

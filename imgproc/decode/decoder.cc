@@ -7,14 +7,20 @@
 #include <cstring>
 
 #include "base/tensor_type.h"
-#include "imgproc/geometry/mat3.h"
+
+namespace foveal::imgproc {
+
+#define DECODER(kind) MadeDecoder make_##kind(const json::Object& o);
+#include "imgproc/decoder_kinds.inc"
+#undef DECODER
+
+}  // namespace foveal::imgproc
 
 using namespace foveal;
 using namespace foveal::imgproc;
 
 struct fv_decoder {
-  DecoderCommon common;
-  std::unique_ptr<DecoderKind> kind;
+  std::unique_ptr<Decoder> kind;
   std::string json;
 };
 
@@ -60,58 +66,47 @@ Status Outputs::get(const std::string& name, const std::vector<int64_t>& want, c
   return ok();
 }
 
-}  // namespace foveal::imgproc
-
-namespace {
-
-constexpr std::string_view kKinds[] = {"ssd", "centerface"};
-constexpr std::string_view kNms[] = {"hard", "weighted", "none"};
-
-Status read_nms(const json::Object& root, Nms& nms) {
-  json::Object o;
-  bool present;
-  FV_TRY(root.object("nms", o, present));
-  if (!present) return ok();
-  int kind = 0;
-  FV_TRY(o.require("k"));
-  FV_TRY(o.read_enum("k", kNms, kind));
-  nms.kind = static_cast<NmsKind>(kind);
-  if (nms.kind == NmsKind::kNone) return o.only({"k"});
-  FV_TRY(o.only({"k", "iou", "per_class"}));
-  FV_TRY(o.read("iou", nms.iou));
-  if (!(nms.iou >= 0 && nms.iou <= 1)) return o.error("iou", "a number in 0..1", o.find("iou"));
-  return o.read("per_class", nms.per_class);
+Status Decoder::refuse(const char* function) const {
+  static constexpr const char* kRuns[] = {"?",
+                                          "fv_decoder_run",
+                                          "fv_decoder_run",
+                                          "fv_decoder_run",
+                                          "fv_decoder_run_mask",
+                                          "fv_decoder_run_text"};
+  static constexpr const char* kGives[] = {"?",         "detections", "classes",
+                                           "landmarks", "a mask",     "text"};
+  return Status(FV_INVALID_ARGUMENT, format("%s: this decoder gives %s", function, kGives[gives()]),
+                format("call %s", kRuns[gives()]));
+}
+Status Decoder::run(const Outputs&, const fv_transform&, Report&) const {
+  return refuse("fv_decoder_run");
+}
+Status Decoder::run_mask(const Outputs&, const fv_transform&, const MaskReport&) const {
+  return refuse("fv_decoder_run_mask");
+}
+Status Decoder::run_text(const Outputs&, TextReport&) const {
+  return refuse("fv_decoder_run_text");
 }
 
-Status read_decoder(std::string_view text, fv_decoder& d) {
-  FV_ASSIGN(const json::Value doc, json::parse(text, "decoder spec"));
-  FV_ASSIGN(const json::Object o, json::Object::of(doc, "decoder spec"));
-  int version = 1, kind = 0;
-  FV_TRY(o.read_int("decoder", 1, 1, version));
-  FV_TRY(o.require("kind"));
-  FV_TRY(o.read_enum("kind", kKinds, kind));
-  DecoderCommon& c = d.common;
-  FV_TRY(o.read("min_score", c.min_score));
-  if (!(c.min_score >= 0 && c.min_score <= 1))
-    return o.error("min_score", "a number in 0..1", o.find("min_score"));
-  FV_TRY(o.read_int("max_detections", 1, 100000, c.max_detections));
-  FV_TRY(o.read("clip", c.clip));
-  FV_TRY(read_nms(o, c.nms));
-  FV_ASSIGN(d.kind, kind == 0 ? make_ssd(o, c) : make_centerface(o, c));
-  d.json = "{\"decoder\":1,\"kind\":" + json::quote(kKinds[kind]) + "," + d.kind->json() +
-           ",\"min_score\":" + json::number(c.min_score) +
-           ",\"max_detections\":" + std::to_string(c.max_detections) +
-           ",\"clip\":" + (c.clip ? "true" : "false") +
-           ",\"nms\":{\"k\":" + json::quote(kNms[static_cast<int>(c.nms.kind)]);
-  if (c.nms.kind != NmsKind::kNone)
-    d.json += ",\"iou\":" + json::number(c.nms.iou) +
-              ",\"per_class\":" + (c.nms.per_class ? "true" : "false");
-  d.json += "}}";
+Status read_min_score(const json::Object& o, double& out) {
+  FV_TRY(o.read("min_score", out));
+  if (!(out >= 0 && out <= 1)) return o.error("min_score", "a number in 0..1", o.find("min_score"));
   return ok();
 }
 
-// Upright hull of the box; false when it maps nowhere.
-bool map_box(const Mat3& m, const float* box, float* out) {
+Status read_output(const json::Object& o, std::string_view key, std::string& out) {
+  FV_TRY(o.require(key));
+  FV_TRY(o.read(key, out));
+  return out.empty() ? o.error(key, "the name of an output", o.find(key)) : ok();
+}
+
+Mat3 to_upright(const fv_transform& t) {
+  Mat3 m;
+  std::memcpy(m.m, t.to_upright, sizeof m.m);
+  return m;
+}
+
+bool map_box(const Mat3& m, const float box[4], float out[4]) {
   double lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY};
   for (int i = 0; i < 4; ++i) {
     double v[2] = {box[i & 1 ? 2 : 0], box[i & 2 ? 3 : 1]};
@@ -121,47 +116,88 @@ bool map_box(const Mat3& m, const float* box, float* out) {
       hi[a] = std::max(hi[a], v[a]);
     }
   }
+  bool finite = true;
   for (int a = 0; a < 2; ++a) {
     out[a] = static_cast<float>(lo[a]);
     out[2 + a] = static_cast<float>(hi[a]);
+    finite = finite && std::isfinite(out[a]) && std::isfinite(out[2 + a]);
   }
-  return true;
+  return finite;
 }
 
-Status run_decoder(const fv_decoder& d, const Outputs& outputs, const fv_transform& t,
-                   fv_detection* detections, float* points, int32_t capacity, int32_t* count) {
-  if (t.tensor_width < 1 || t.tensor_height < 1 || t.frame_width < 1 || t.frame_height < 1)
-    return Status(FV_INVALID_ARGUMENT, "decoder: transform: not one that a plan made");
-  std::vector<Candidate> found;
-  FV_TRY(d.kind->decode(outputs, d.common, t.tensor_width, t.tensor_height, found));
-  suppress(d.common.nms, d.common.points, found);
-  Mat3 m;
-  std::memcpy(m.m, t.to_upright, sizeof m.m);
-  const float w = static_cast<float>(t.frame_width), h = static_cast<float>(t.frame_height);
-  const int most = std::min(capacity, d.common.max_detections);
-  int n = 0;
-  for (const Candidate& c : found) {
-    if (n == most) break;
-    fv_detection& r = detections[n];
-    r.label = c.label;
-    r.score = c.score;
-    if (!map_box(m, c.box, r.box)) continue;
-    if (d.common.clip) {
-      for (int i = 0; i < 4; ++i) r.box[i] = std::clamp(r.box[i], 0.0f, i % 2 ? h : w);
-      if (r.box[2] <= r.box[0] || r.box[3] <= r.box[1]) continue;  // nothing left in the frame
-    }
-    if (points)
-      for (int i = 0; i < d.common.points; ++i) {
-        double x = c.points[2 * i], y = c.points[2 * i + 1];
-        m.map(x, y);
-        float* out = points + (static_cast<int64_t>(n) * d.common.points + i) * 2;
-        out[0] = static_cast<float>(x);
-        out[1] = static_cast<float>(y);
-      }
-    ++n;
-  }
-  *count = n;
+bool clip_box(const fv_transform& t, float box[4]) {
+  const float size[2] = {static_cast<float>(t.frame_width), static_cast<float>(t.frame_height)};
+  for (int i = 0; i < 4; ++i) box[i] = std::clamp(box[i], 0.0f, size[i % 2]);
+  return box[2] > box[0] && box[3] > box[1];
+}
+
+}  // namespace foveal::imgproc
+
+namespace {
+
+struct Kind {
+  std::string_view name;
+  MadeDecoder (*make)(const json::Object& o);
+};
+constexpr Kind kKinds[] = {
+#define DECODER(kind) {#kind, make_##kind},
+#include "imgproc/decoder_kinds.inc"
+#undef DECODER
+};
+
+Status read_decoder(std::string_view text, fv_decoder& d) {
+  FV_ASSIGN(const json::Value doc, json::parse(text, "decoder spec"));
+  FV_ASSIGN(const json::Object o, json::Object::of(doc, "decoder spec"));
+  int version = 1, kind = 0;
+  FV_TRY(o.read_int("decoder", 1, 1, version));
+  FV_TRY(o.require("kind"));
+  std::vector<std::string_view> names;
+  for (const Kind& k : kKinds) names.push_back(k.name);
+  FV_TRY(o.read_enum("kind", names, kind));
+  FV_ASSIGN(d.kind, kKinds[kind].make(o));
+  d.json = "{\"decoder\":1,\"kind\":" + json::quote(kKinds[kind].name) + "," + d.kind->json() + "}";
   return ok();
+}
+
+Status check(const fv_transform& t) {
+  bool good =
+      t.tensor_width >= 1 && t.tensor_height >= 1 && t.frame_width >= 1 && t.frame_height >= 1;
+  for (const double v : t.to_upright) good = good && std::isfinite(v);
+  for (const double v : t.from_upright) good = good && std::isfinite(v);
+  for (const double v : t.valid) good = good && std::isfinite(v);
+  return good ? ok() : Status(FV_INVALID_ARGUMENT, "decoder: transform: not one that a plan made");
+}
+
+Status null_argument(const char* function) {
+  return Status(FV_INVALID_ARGUMENT, format("%s: an argument is NULL or negative", function));
+}
+
+Status run_decoder(const fv_decoder* d, const fv_tensor* tensors, size_t count,
+                   const fv_transform* transform, Report& out) {
+  if (!d || (!tensors && count) || !transform || out.capacity < 0 ||
+      (!out.detections && out.capacity))
+    return null_argument("fv_decoder_run");
+  FV_TRY(check(*transform));
+  return d->kind->run(Outputs(tensors, count), *transform, out);
+}
+
+Status run_mask(const fv_decoder* d, const fv_tensor* tensors, size_t count,
+                const fv_transform* transform, const MaskReport& out) {
+  if (!d || (!tensors && count) || !transform || !out.values)
+    return null_argument("fv_decoder_run_mask");
+  FV_TRY(check(*transform));
+  if (out.width != transform->frame_width || out.height != transform->frame_height)
+    return Status(FV_INVALID_ARGUMENT,
+                  format("fv_decoder_run_mask: expected the upright frame's size %dx%d, got %dx%d",
+                         transform->frame_width, transform->frame_height, out.width, out.height));
+  return d->kind->run_mask(Outputs(tensors, count), *transform, out);
+}
+
+Status run_text(const fv_decoder* d, const fv_tensor* tensors, size_t count, TextReport& out) {
+  if (!d || (!tensors && count) || out.capacity < 0 ||
+      ((!out.symbols || !out.scores) && out.capacity))
+    return null_argument("fv_decoder_run_text");
+  return d->kind->run_text(Outputs(tensors, count), out);
 }
 
 }  // namespace
@@ -179,19 +215,35 @@ fv_status* fv_decoder_from_json(const char* json, size_t bytes, fv_decoder** out
 }
 void fv_decoder_free(fv_decoder* decoder) { delete decoder; }
 const char* fv_decoder_json(const fv_decoder* decoder) { return decoder->json.c_str(); }
-int32_t fv_decoder_points(const fv_decoder* decoder) { return decoder->common.points; }
-int32_t fv_decoder_max(const fv_decoder* decoder) { return decoder->common.max_detections; }
+fv_decoder_result fv_decoder_gives(const fv_decoder* decoder) { return decoder->kind->gives(); }
+int32_t fv_decoder_points(const fv_decoder* decoder) { return decoder->kind->points(); }
+int32_t fv_decoder_point_values(const fv_decoder* decoder) { return decoder->kind->point_values(); }
+int32_t fv_decoder_max(const fv_decoder* decoder) { return decoder->kind->most(); }
 
 fv_status* fv_decoder_run(const fv_decoder* decoder, const fv_tensor* tensors, size_t tensor_count,
                           const fv_transform* transform, fv_detection* detections, float* points,
                           int32_t capacity, int32_t* count) {
-  if (!decoder || (!tensors && tensor_count) || !transform || !count || capacity < 0 ||
-      (!detections && capacity))
-    return Status(FV_INVALID_ARGUMENT, "fv_decoder_run: an argument is NULL or negative").release();
-  *count = 0;
-  return run_decoder(*decoder, Outputs(tensors, tensor_count), *transform, detections, points,
-                     capacity, count)
-      .release();
+  if (!count) return null_argument("fv_decoder_run").release();
+  Report report{detections, points, capacity};
+  Status status = run_decoder(decoder, tensors, tensor_count, transform, report);
+  *count = status.ok() ? report.count : 0;
+  return status.release();
+}
+
+fv_status* fv_decoder_run_mask(const fv_decoder* decoder, const fv_tensor* tensors,
+                               size_t tensor_count, const fv_transform* transform, float* mask,
+                               int32_t width, int32_t height) {
+  return run_mask(decoder, tensors, tensor_count, transform, {mask, width, height}).release();
+}
+
+fv_status* fv_decoder_run_text(const fv_decoder* decoder, const fv_tensor* tensors,
+                               size_t tensor_count, int32_t* symbols, float* scores,
+                               int32_t capacity, int32_t* count) {
+  if (!count) return null_argument("fv_decoder_run_text").release();
+  TextReport report{symbols, scores, capacity};
+  Status status = run_text(decoder, tensors, tensor_count, report);
+  *count = status.ok() ? report.count : 0;
+  return status.release();
 }
 
 }  // extern "C"

@@ -1,4 +1,5 @@
-// Decoders: a model's outputs to detections, in tensor pixels. One file per kind.
+// Decoders: a model's outputs to results in upright frame pixels. A kind is one file here that
+// defines make_<its stem>; the build makes the table of kinds from those names.
 #ifndef FOVEAL_IMGPROC_DECODE_DECODER_H_
 #define FOVEAL_IMGPROC_DECODE_DECODER_H_
 
@@ -8,20 +9,12 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/tensor_type.h"
 #include "foveal/imgproc.h"
+#include "imgproc/geometry/mat3.h"
 #include "imgproc/json.h"
 
 namespace foveal::imgproc {
-
-inline constexpr int kMaxPoints = 32;  // per detection
-
-// While decoding: tensor pixels.
-struct Candidate {
-  int label = 0;
-  float score = 0;
-  float box[4] = {};
-  float points[2 * kMaxPoints] = {};
-};
 
 // A model's outputs by name, with the checks every decoder needs.
 class Outputs {
@@ -37,37 +30,69 @@ class Outputs {
   size_t count_;
 };
 
-enum class NmsKind { kHard, kWeighted, kNone };
-struct Nms {
-  NmsKind kind = NmsKind::kHard;
-  double iou = 0.5;
-  bool per_class = true;
+// Where fv_decoder_run writes: the caller's memory.
+struct Report {
+  fv_detection* detections;  // capacity
+  float* points;             // capacity * points() * point_values(), or NULL
+  int32_t capacity;
+  int32_t count = 0;
 };
 
-struct DecoderCommon {
-  double min_score = 0.5;
-  int max_detections = 100;
-  bool clip = true;
-  Nms nms;
-  int points = 0;
+// Where fv_decoder_run_mask writes: width * height values of the upright frame, all of them.
+struct MaskReport {
+  float* values;
+  int32_t width, height;
 };
 
-// Immutable once made.
-class DecoderKind {
+// Where fv_decoder_run_text writes. `count` goes on counting past the capacity.
+struct TextReport {
+  int32_t* symbols;
+  float* scores;
+  int32_t capacity;
+  int32_t count = 0;
+
+  void add(int32_t symbol, float score) {
+    if (count < capacity) symbols[count] = symbol, scores[count] = score;
+    ++count;
+  }
+};
+
+// One decoder, immutable once made. A kind overrides the run of what it gives; the others refuse.
+// Transforms are checked before they come here: sizes of at least 1, finite maps. Whatever the
+// tensors hold, nothing that is not finite may be reported.
+class Decoder {
  public:
-  virtual ~DecoderKind() = default;
-  // Candidates above min_score; the order does not matter.
-  virtual Status decode(const Outputs& outputs, const DecoderCommon& common, int width, int height,
-                        std::vector<Candidate>& out) const = 0;
-  virtual std::string json() const = 0;  // own members, canonical, without braces
+  virtual ~Decoder() = default;
+  virtual fv_decoder_result gives() const = 0;
+  virtual int points() const { return 0; }        // per detection
+  virtual int point_values() const { return 2; }  // per point
+  virtual int most() const { return 1; }          // detections of a run
+  // Members of the canonical text after "kind", in their order, without braces.
+  virtual std::string json() const = 0;
+
+  virtual Status run(const Outputs& outputs, const fv_transform& transform, Report& out) const;
+  virtual Status run_mask(const Outputs& outputs, const fv_transform& transform,
+                          const MaskReport& out) const;
+  virtual Status run_text(const Outputs& outputs, TextReport& out) const;
+
+ private:
+  Status refuse(const char* function) const;
 };
 
-// Each refuses unknown keys itself; `common_keys` are read by the caller.
-Result<std::unique_ptr<DecoderKind>> make_ssd(const json::Object& o, DecoderCommon& common);
-Result<std::unique_ptr<DecoderKind>> make_centerface(const json::Object& o, DecoderCommon& common);
+// What every make_<kind> returns. It reads its own keys, the common ones that apply to it, and
+// refuses all others (except "decoder" and "kind", which are read already).
+using MadeDecoder = Result<std::unique_ptr<Decoder>>;
 
-// Sorted best first; ties keep their order. `weighted` blends what it suppresses.
-void suppress(const Nms& nms, int points, std::vector<Candidate>& c);
+// "min_score", 0..1.
+Status read_min_score(const json::Object& o, double& out);
+// The name of an output: required and not empty.
+Status read_output(const json::Object& o, std::string_view key, std::string& out);
+
+Mat3 to_upright(const fv_transform& t);
+// Upright hull of a box of tensor pixels; false when it maps nowhere.
+bool map_box(const Mat3& m, const float box[4], float out[4]);
+// Cuts a box at the edges of the frame; false when nothing of it is inside.
+bool clip_box(const fv_transform& t, float box[4]);
 
 }  // namespace foveal::imgproc
 #endif  // FOVEAL_IMGPROC_DECODE_DECODER_H_

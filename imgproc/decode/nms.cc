@@ -1,7 +1,7 @@
 // Non-maximum suppression, hard and weighted.
 #include <algorithm>
 
-#include "imgproc/decode/decoder.h"
+#include "imgproc/decode/detector.h"
 
 namespace foveal::imgproc {
 namespace {
@@ -16,27 +16,29 @@ float iou(const float* a, const float* b) {
   return all > 0 ? common / all : 0;
 }
 
-// The score-weighted mean of `group`, with the label and score of its best member (the first).
-Candidate blend(const std::vector<const Candidate*>& group, int points) {
-  Candidate r = *group.front();
-  double total = 0, box[4] = {}, xy[2 * kMaxPoints] = {};
+// The score-weighted mean of `group`, with the label and score of its best member (the first),
+// whose box and points it replaces.
+void blend(const std::vector<const Candidate*>& group, Candidates& all, Candidate& into) {
+  double total = 0, box[4] = {};
+  std::vector<double> points(all.values());
   for (const Candidate* c : group) {
     total += c->score;
     for (int i = 0; i < 4; ++i) box[i] += double{c->score} * c->box[i];
-    for (int i = 0; i < 2 * points; ++i) xy[i] += double{c->score} * c->points[i];
+    const float* own = all.points(*c);
+    for (size_t i = 0; i < points.size(); ++i) points[i] += double{c->score} * own[i];
   }
-  if (!(total > 0)) return r;
-  for (int i = 0; i < 4; ++i) r.box[i] = static_cast<float>(box[i] / total);
-  for (int i = 0; i < 2 * points; ++i) r.points[i] = static_cast<float>(xy[i] / total);
-  return r;
+  if (!(total > 0)) return;
+  for (int i = 0; i < 4; ++i) into.box[i] = static_cast<float>(box[i] / total);
+  float* own = all.points(into);
+  for (size_t i = 0; i < points.size(); ++i) own[i] = static_cast<float>(points[i] / total);
 }
 
 }  // namespace
 
-void suppress(const Nms& nms, int points, std::vector<Candidate>& c) {
-  std::stable_sort(c.begin(), c.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
+void suppress(const Nms& nms, Candidates& candidates) {
+  candidates.sort();
   if (nms.kind == NmsKind::kNone) return;
+  std::vector<Candidate>& c = candidates.list();
   std::vector<Candidate> kept;
   std::vector<bool> gone(c.size());
   std::vector<const Candidate*> group;
@@ -49,7 +51,8 @@ void suppress(const Nms& nms, int points, std::vector<Candidate>& c) {
       gone[j] = true;
       group.push_back(&c[j]);
     }
-    kept.push_back(nms.kind == NmsKind::kWeighted ? blend(group, points) : c[i]);
+    kept.push_back(c[i]);
+    if (nms.kind == NmsKind::kWeighted) blend(group, candidates, kept.back());
   }
   c = std::move(kept);
 }

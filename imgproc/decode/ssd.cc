@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "imgproc/decode/decoder.h"
+#include "imgproc/decode/detector.h"
 
 namespace foveal::imgproc {
 namespace {
@@ -102,18 +102,19 @@ Result<AnchorSpec> read_anchors(const json::Object& root) {
   return s;
 }
 
-class Ssd : public DecoderKind {
+class Ssd : public Detector {
  public:
   std::string boxes, scores;
   AnchorSpec spec;
   std::vector<Anchor> anchors;
-  int coding = 0, activation = 0, points = 0, background = -1;
+  int coding = 0, activation = 0, point_count = 0, background = -1;
   double clip_logit = 100;
   std::vector<double> scale;
 
-  Status decode(const Outputs& outputs, const DecoderCommon& common, int width, int height,
-                std::vector<Candidate>& out) const override {
-    const int64_t n = static_cast<int64_t>(anchors.size()), values = 4 + 2 * points;
+  int points() const override { return point_count; }
+
+  Status decode(const Outputs& outputs, int width, int height, Candidates& out) const override {
+    const int64_t n = static_cast<int64_t>(anchors.size()), values = 4 + 2 * point_count;
     const float *box, *score;
     std::vector<int64_t> dims;
     FV_TRY(outputs.get(boxes, {n, values}, box, dims));
@@ -123,12 +124,10 @@ class Ssd : public DecoderKind {
       for (int64_t c = 0; c < classes; ++c) {
         if (c == background) continue;
         const float s = activate(score[i * classes + c]);
-        if (!(s >= static_cast<float>(common.min_score))) continue;
-        Candidate d;
-        d.label = static_cast<int>(c);
-        d.score = s;
-        if (locate(anchors[static_cast<size_t>(i)], box + i * values, width, height, d))
-          out.push_back(d);
+        if (!(s >= static_cast<float>(min_score))) continue;
+        float at[4], marks[2 * kMaxPoints];
+        locate(anchors[static_cast<size_t>(i)], box + i * values, width, height, at, marks);
+        out.add(static_cast<int>(c), s, at, marks);
       }
     return ok();
   }
@@ -147,10 +146,10 @@ class Ssd : public DecoderKind {
            ",\"fixed_anchor_size\":" + (spec.fixed ? "true" : "false") +
            ",\"reduce_boxes_in_lowest_layer\":" + (spec.reduce ? "true" : "false") +
            "},\"coding\":" + quote(kCodings[coding]) + ",\"scale\":" + numbers(scale) +
-           ",\"points\":" + std::to_string(points) +
+           ",\"points\":" + std::to_string(point_count) +
            ",\"activation\":" + quote(kActivations[activation]) +
            ",\"clip_logit\":" + number(clip_logit) +
-           ",\"background\":" + std::to_string(background);
+           ",\"background\":" + std::to_string(background) + common_json();
   }
 
  private:
@@ -161,8 +160,8 @@ class Ssd : public DecoderKind {
     return 1 / (1 + std::exp(-v));
   }
 
-  // False when a coordinate is not finite.
-  bool locate(const Anchor& a, const float* v, int width, int height, Candidate& d) const {
+  void locate(const Anchor& a, const float* v, int width, int height, float* at,
+              float* marks) const {
     const auto s = [this](int i) { return static_cast<float>(scale[static_cast<size_t>(i)]); };
     float x, y, w, h;
     if (coding == 0) {
@@ -177,32 +176,25 @@ class Ssd : public DecoderKind {
       w = std::exp(v[3] / s(3)) * a.w;
     }
     const float fw = static_cast<float>(width), fh = static_cast<float>(height);
-    d.box[0] = (x - w / 2) * fw;
-    d.box[1] = (y - h / 2) * fh;
-    d.box[2] = (x + w / 2) * fw;
-    d.box[3] = (y + h / 2) * fh;
-    bool finite = true;
-    for (const float b : d.box) finite = finite && std::isfinite(b);
-    for (int i = 0; i < points; ++i) {
-      d.points[2 * i] = (v[4 + 2 * i] / s(0) * a.w + a.x) * fw;
-      d.points[2 * i + 1] = (v[5 + 2 * i] / s(1) * a.h + a.y) * fh;
-      finite = finite && std::isfinite(d.points[2 * i]) && std::isfinite(d.points[2 * i + 1]);
+    at[0] = (x - w / 2) * fw;
+    at[1] = (y - h / 2) * fh;
+    at[2] = (x + w / 2) * fw;
+    at[3] = (y + h / 2) * fh;
+    for (int i = 0; i < point_count; ++i) {
+      marks[2 * i] = (v[4 + 2 * i] / s(0) * a.w + a.x) * fw;
+      marks[2 * i + 1] = (v[5 + 2 * i] / s(1) * a.h + a.y) * fh;
     }
-    return finite;
   }
 };
 
 }  // namespace
 
-Result<std::unique_ptr<DecoderKind>> make_ssd(const json::Object& o, DecoderCommon& common) {
-  FV_TRY(
-      o.only({"decoder", "kind", "min_score", "max_detections", "clip", "nms", "boxes", "scores",
-              "anchors", "coding", "scale", "points", "activation", "clip_logit", "background"}));
+MadeDecoder make_ssd(const json::Object& o) {
   auto d = std::make_unique<Ssd>();
-  FV_TRY(o.require("boxes"));
-  FV_TRY(o.require("scores"));
-  FV_TRY(o.read("boxes", d->boxes));
-  FV_TRY(o.read("scores", d->scores));
+  FV_TRY(d->read_common(o, {"boxes", "scores", "anchors", "coding", "scale", "points", "activation",
+                            "clip_logit", "background"}));
+  FV_TRY(read_output(o, "boxes", d->boxes));
+  FV_TRY(read_output(o, "scores", d->scores));
   FV_ASSIGN(d->spec, read_anchors(o));
   FV_ASSIGN(d->anchors, make_anchors(d->spec));
   FV_TRY(o.require("coding"));
@@ -212,14 +204,13 @@ Result<std::unique_ptr<DecoderKind>> make_ssd(const json::Object& o, DecoderComm
   FV_TRY(o.read("scale", 4, false, d->scale));
   for (const double v : d->scale)
     if (!(v > 0)) return o.error("scale", "values above 0", o.find("scale"));
-  FV_TRY(o.read_int("points", 0, kMaxPoints, d->points));
-  if (d->coding == 1 && d->points)
+  FV_TRY(o.read_int("points", 0, kMaxPoints, d->point_count));
+  if (d->coding == 1 && d->point_count)
     return o.error("points", "0 with coding \"tf\"", o.find("points"));
   FV_TRY(o.read_enum("activation", kActivations, d->activation));
   FV_TRY(o.read("clip_logit", d->clip_logit));
   FV_TRY(o.read_int("background", -1, 1 << 20, d->background));
-  common.points = d->points;
-  return std::unique_ptr<DecoderKind>(std::move(d));
+  return std::unique_ptr<Decoder>(std::move(d));
 }
 
 }  // namespace foveal::imgproc

@@ -168,6 +168,15 @@ FV_IMAGE_API fv_status* fv_roi_rule_apply(const fv_roi_rule* rule, const float* 
 
 typedef struct fv_decoder fv_decoder;
 
+typedef int32_t fv_decoder_result;
+enum {
+  FV_DETECTIONS = 1, /* fv_decoder_run: any number of boxes, best first */
+  FV_CLASSES = 2,    /* fv_decoder_run: the best classes; each box is the region that was seen */
+  FV_LANDMARKS = 3,  /* fv_decoder_run: no or one detection; its box is the hull of its points */
+  FV_MASK = 4,       /* fv_decoder_run_mask */
+  FV_TEXT = 5        /* fv_decoder_run_text */
+};
+
 typedef struct fv_detection {
   int32_t label; /* class column of the model */
   float score;
@@ -177,16 +186,34 @@ typedef struct fv_detection {
 FV_IMAGE_API fv_status* fv_decoder_from_json(const char* json, size_t bytes, fv_decoder** out);
 FV_IMAGE_API void fv_decoder_free(fv_decoder* decoder);
 FV_IMAGE_API const char* fv_decoder_json(const fv_decoder* decoder); /* canonical */
-FV_IMAGE_API int32_t fv_decoder_points(const fv_decoder* decoder);   /* per detection */
-FV_IMAGE_API int32_t fv_decoder_max(const fv_decoder* decoder);      /* most detections of a run */
+FV_IMAGE_API fv_decoder_result fv_decoder_gives(const fv_decoder* decoder);
+FV_IMAGE_API int32_t fv_decoder_max(const fv_decoder* decoder); /* most detections of a run */
+/* Per detection. Of "text_boxes": 4, the corners of the text's quad, clockwise from its top-left
+ * in reading direction. */
+FV_IMAGE_API int32_t fv_decoder_points(const fv_decoder* decoder);
+/* Per point. 2: x, y; 5: x, y, z (in the unit of x), visibility, presence (0..1; 1 where the model
+ * gives none). */
+FV_IMAGE_API int32_t fv_decoder_point_values(const fv_decoder* decoder);
 
-/* tensors: the model's outputs, plain float32, found by name. Writes at most capacity
- * detections (best first) and, unless NULL, points: capacity * fv_decoder_points * (x, y).
- * Values that are not finite are never reported. */
+/* The three runs. tensors: the model's outputs, plain float32, found by name. Values that are not
+ * finite are never reported. The run that does not fit fv_decoder_gives is FV_INVALID_ARGUMENT. */
+
+/* Writes at most capacity detections (best first) and, unless NULL, points:
+ * capacity * fv_decoder_points * fv_decoder_point_values. */
 FV_IMAGE_API fv_status* fv_decoder_run(const fv_decoder* decoder, const fv_tensor* tensors,
                                        size_t tensor_count, const fv_transform* transform,
                                        fv_detection* detections, float* points, int32_t capacity,
                                        int32_t* count);
+/* Writes the whole mask: rows of the upright frame, whose size width and height must be; values
+ * 0..1, bilinear between those of the model, 0 outside of the region it saw. */
+FV_IMAGE_API fv_status* fv_decoder_run_mask(const fv_decoder* decoder, const fv_tensor* tensors,
+                                            size_t tensor_count, const fv_transform* transform,
+                                            float* mask, int32_t width, int32_t height);
+/* Symbols in reading order: class columns of the model, each with its score. Writes at most
+ * capacity of them; count receives how many there are, which may be more: then run again. */
+FV_IMAGE_API fv_status* fv_decoder_run_text(const fv_decoder* decoder, const fv_tensor* tensors,
+                                            size_t tensor_count, int32_t* symbols, float* scores,
+                                            int32_t capacity, int32_t* count);
 
 /* ---- Drawing on 8-bit images ------------------------------------------------------------- */
 

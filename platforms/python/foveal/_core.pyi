@@ -153,10 +153,23 @@ class DecoderHandle:
     def __init__(self, json: str) -> None: ...
     @property
     def json(self) -> str: ...
+    @property
+    def gives(self) -> int: ...
+    @property
+    def points(self) -> int: ...
+    @property
+    def point_values(self) -> int: ...
     def run(
         self, outputs: dict[str, NDArray[Any]], transform: TransformHandle
     ) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
         """Labels, scores, boxes, points."""
+    def run_mask(
+        self, outputs: dict[str, NDArray[Any]], transform: TransformHandle
+    ) -> NDArray[np.float32]: ...
+    def run_text(
+        self, outputs: dict[str, NDArray[Any]]
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Symbols, scores."""
 
 def draw_box(
     image: NDArray[np.uint8], format: int, box: list[float], thickness: int, color: int

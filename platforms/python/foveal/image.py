@@ -12,7 +12,7 @@ A plan for `session.inputs[0]` needs no `out`: it writes the memory that `sessio
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from foveal import _core
+from foveal._decoder import Decoder, Detection, Detections, Symbols
 from foveal._roi import Quad, Rect, RoiRule, RotatedRect, roi_values
 from foveal._transform import Transform, json_text, plain
 from foveal.draw import draw, draw_box, draw_label, draw_line, draw_point, draw_text, fill_box
@@ -50,6 +51,7 @@ __all__ = [
     "Sides",
     "Stretch",
     "Strip",
+    "Symbols",
     "Transform",
     "Yuv",
     "draw",
@@ -644,92 +646,3 @@ def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
     """A shape without its leading dimensions of 1."""
     first = next((i for i, d in enumerate(shape) if d != 1), len(shape))
     return shape[first:]
-
-
-@dataclass(frozen=True)
-class Detection:
-    """label: class column. score: 0..1. box: [4], points: [n, 2], upright frame pixels."""
-
-    label: int
-    score: float
-    box: NDArray[np.float32]
-    points: NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class Detections:
-    """n detections, best first. Iterates as `Detection`.
-
-    labels: int32 [n] class columns. scores: float32 [n]. boxes: float32 [n, 4] x0, y0, x1, y1 and
-    points: float32 [n, p, 2], in upright frame pixels.
-    """
-
-    labels: NDArray[np.int32]
-    scores: NDArray[np.float32]
-    boxes: NDArray[np.float32]
-    points: NDArray[np.float32]
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def __getitem__(self, i: int) -> Detection:
-        return Detection(int(self.labels[i]), float(self.scores[i]), self.boxes[i], self.points[i])
-
-    def __iter__(self) -> Iterator[Detection]:
-        return (self[i] for i in range(len(self)))
-
-
-class Decoder:
-    """Turns a detector's outputs into boxes in the frame. Immutable.
-
-    spec: JSON text or the object it says (kinds "ssd" and "centerface").
-    Raises SpecError, naming the key, for anything the specification does not know.
-    """
-
-    def __init__(self, spec: str | Mapping[str, Any]) -> None:
-        if isinstance(spec, str):
-            text = spec
-        else:
-            try:
-                text = json.dumps(plain(spec), allow_nan=False)
-            except (TypeError, ValueError) as error:
-                raise SpecError(f"decoder spec: {error}") from None
-        self._core = _core.DecoderHandle(json_text("decoder spec", text))
-
-    @classmethod
-    def from_json(cls, text: str) -> Decoder:
-        """The decoder a specification describes."""
-        return cls(json_text("decoder spec", text))
-
-    def __reduce__(self) -> Any:
-        return Decoder.from_json, (self.json(),)
-
-    def json(self) -> str:
-        """The canonical text."""
-        return str(self._core.json)
-
-    def run(self, outputs: Mapping[str, Array], transform: Transform) -> Detections:
-        """Decodes a model's outputs (float32 arrays by name).
-
-        transform: what `Plan.run` returned for this input. Raises NotFoundError or ShapeError for
-        outputs that are missing or have another shape than the specification says, ArgumentError
-        for arguments of another type.
-        """
-        if not isinstance(outputs, Mapping):
-            raise ArgumentError(
-                f"decoder: outputs: expected a dict of arrays, got {type(outputs).__name__}"
-            )
-        if not isinstance(transform, Transform):
-            raise ArgumentError(
-                f"decoder: transform: expected a Transform, got {type(transform).__name__}",
-                hint="Plan.run returns it",
-            )
-        arrays = {}
-        for name, value in outputs.items():
-            if not isinstance(name, str) or not isinstance(value, np.ndarray):
-                raise ArgumentError(
-                    "decoder: outputs: expected arrays by name, got "
-                    f"{name!r}: {type(value).__name__}"
-                )
-            arrays[name] = value.astype(value.dtype.newbyteorder("="), order="C", copy=False)
-        return Detections(*self._core.run(arrays, transform._core))

@@ -19,6 +19,7 @@ PYBIND11_MODULE(_core, m) {
   bind_graph(m);
   bind_session(m);
   bind_imgproc(m);
+  bind_decode(m);
   m.def(
       "plugin_add", [](const std::string& path) { throw_if(fv_plugin_add(path.c_str())); },
       py::arg("path"));

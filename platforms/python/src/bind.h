@@ -22,6 +22,7 @@ struct PyModel {
 void bind_graph(py::module_& m);
 void bind_session(py::module_& m);
 void bind_imgproc(py::module_& m);
+void bind_decode(py::module_& m);
 
 }  // namespace foveal::python
 #endif  // FOVEAL_PYTHON_BIND_H_

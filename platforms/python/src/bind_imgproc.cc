@@ -1,4 +1,4 @@
-// Frames, pipelines, transforms, decoders and drawing. foveal/image.py and foveal/frame.py give
+// Frames, pipelines, transforms and drawing. foveal/image.py and foveal/frame.py give
 // them their public face.
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
@@ -14,25 +14,13 @@
 #include "arrays.h"
 #include "bind.h"
 #include "foveal/imgproc.h"
+#include "handle.h"
 #include "status.h"
 
 namespace foveal::python {
 namespace {
 
-[[noreturn]] void fail(const std::string& message, fv_code code = FV_INVALID_ARGUMENT) {
-  throw_if(fv_status_new(code, 0, nullptr, message.c_str(), nullptr));
-  throw py::error_already_set();
-}
-
-template <class T, void (*kFree)(T*)>
-struct Handle {
-  struct Delete {
-    void operator()(T* p) const { kFree(p); }
-  };
-  std::unique_ptr<T, Delete> p;
-};
 using Spec = Handle<fv_image_spec, fv_image_spec_free>;
-using Decoder = Handle<fv_decoder, fv_decoder_free>;
 using RoiRule = Handle<fv_roi_rule, fv_roi_rule_free>;
 
 // A frame over Python buffers; holds them.
@@ -194,49 +182,6 @@ std::string explain(Plan& plan) {
   return fv_image_plan_explain(plan.plan.get());
 }
 
-// labels int32 [n], scores float32 [n], boxes float32 [n, 4], points float32 [n, p, 2].
-py::tuple decode(const Decoder& decoder, const py::dict& outputs, const fv_transform& t) {
-  std::vector<fv_tensor> tensors;
-  std::vector<std::string> names;
-  std::vector<py::array> held;
-  names.reserve(outputs.size());
-  for (const auto& [name, value] : outputs) {
-    py::array a = py::array::ensure(value, py::array::c_style);
-    if (!a) fail("outputs: expected arrays");
-    held.push_back(a);
-    names.push_back(py::str(name));
-    fv_tensor x{};
-    x.abi = FV_ABI_INIT(fv_tensor);
-    x.name = names.back().c_str();
-    x.data = const_cast<void*>(a.data());
-    x.bytes = static_cast<uint64_t>(a.nbytes());
-    const std::string dtype = dtype_of(a);
-    x.dtype = dtype.empty() ? 0 : dtype_id(dtype);
-    x.rank = static_cast<int32_t>(a.ndim());
-    if (x.rank > FV_MAX_RANK) fail("outputs: more than 8 dimensions");
-    for (int d = 0; d < x.rank; ++d) x.dims[d] = a.shape(d);
-    x.layout = {FV_LAYOUT_PLAIN, 0};
-    tensors.push_back(x);
-  }
-  const int32_t most = fv_decoder_max(decoder.p.get()), per = fv_decoder_points(decoder.p.get());
-  std::vector<fv_detection> found(static_cast<size_t>(most));
-  std::vector<float> points(static_cast<size_t>(most) * static_cast<size_t>(per) * 2);
-  int32_t n = 0;
-  throw_if(fv_decoder_run(decoder.p.get(), tensors.data(), tensors.size(), &t, found.data(),
-                          points.data(), most, &n));
-  py::array_t<int32_t> labels(n);
-  py::array_t<float> scores(n), boxes(std::vector<py::ssize_t>{n, 4}),
-      xy(std::vector<py::ssize_t>{n, per, 2});
-  for (int32_t i = 0; i < n; ++i) {
-    const fv_detection& d = found[static_cast<size_t>(i)];
-    labels.mutable_at(i) = d.label;
-    scores.mutable_at(i) = d.score;
-    for (int k = 0; k < 4; ++k) boxes.mutable_at(i, k) = d.box[k];
-  }
-  std::copy(points.begin(), points.begin() + static_cast<int64_t>(n) * per * 2, xy.mutable_data());
-  return py::make_tuple(labels, scores, boxes, xy);
-}
-
 fv_canvas canvas(const py::array& image, int format) {
   if (!image.writeable()) fail("image: expected a writable array");
   if (dtype_of(image) != "uint8" || image.ndim() < 2 || image.ndim() > 3)
@@ -340,17 +285,6 @@ void bind_imgproc(py::module_& m) {
       .def_property_readonly("bytes",
                              [](const Plan& p) { return fv_image_plan_bytes(p.plan.get()); })
       .def("explain", explain);
-
-  py::class_<Decoder>(m, "DecoderHandle")
-      .def(py::init([](const std::string& json) {
-        fv_decoder* decoder = nullptr;
-        throw_if(fv_decoder_from_json(json.data(), json.size(), &decoder));
-        Decoder d;
-        d.p.reset(decoder);
-        return d;
-      }))
-      .def_property_readonly("json", [](const Decoder& d) { return fv_decoder_json(d.p.get()); })
-      .def("run", decode);
 
   m.def("draw_box", [](const py::array& image, int format, const std::vector<double>& box,
                        int thickness, fv_rgb color) {
