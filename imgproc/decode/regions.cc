@@ -39,7 +39,7 @@ class Rows {
   std::vector<uint8_t> raw_, now_, before_, row_;
 };
 
-void add_runs(const uint8_t* row, int32_t width, int32_t y, std::vector<Run>& runs) {
+void add_runs(const uint8_t* row, int32_t width, int32_t y, std::vector<PixelRun>& runs) {
   int32_t x = 0;
   while (x < width) {
     const void* begin = std::memchr(row + x, 1, static_cast<size_t>(width - x));
@@ -52,7 +52,7 @@ void add_runs(const uint8_t* row, int32_t width, int32_t y, std::vector<Run>& ru
 }
 
 // Union-find over runs; `region` is the parent, the smallest run of a set its root.
-int32_t root(std::vector<Run>& runs, int32_t i) {
+int32_t root(std::vector<PixelRun>& runs, int32_t i) {
   const auto parent = [&runs](int32_t k) -> int32_t& {
     return runs[static_cast<size_t>(k)].region;
   };
@@ -60,13 +60,13 @@ int32_t root(std::vector<Run>& runs, int32_t i) {
   return i;
 }
 
-void unite_runs(std::vector<Run>& runs, size_t a, size_t b) {
+void unite_runs(std::vector<PixelRun>& runs, size_t a, size_t b) {
   const int32_t p = root(runs, static_cast<int32_t>(a)), q = root(runs, static_cast<int32_t>(b));
   runs[static_cast<size_t>(std::max(p, q))].region = std::min(p, q);
 }
 
 // Numbers the regions, and sorts the runs by them; within one they keep their order.
-Regions grouped(std::vector<Run> runs) {
+Regions grouped(std::vector<PixelRun> runs) {
   Regions r;
   std::vector<size_t> size;
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -87,7 +87,7 @@ Regions grouped(std::vector<Run> runs) {
   for (const size_t n : size) r.first.push_back(r.first.back() + n);
   std::vector<size_t> at(r.first);
   r.runs.resize(runs.size());
-  for (const Run& run : runs) r.runs[at[static_cast<size_t>(run.region)]++] = run;
+  for (const PixelRun& run : runs) r.runs[at[static_cast<size_t>(run.region)]++] = run;
   return r;
 }
 
@@ -95,7 +95,7 @@ Regions grouped(std::vector<Run> runs) {
 
 Regions find_regions(const float* map, int64_t width, int64_t height, float threshold,
                      bool dilate) {
-  std::vector<Run> runs;
+  std::vector<PixelRun> runs;
   Rows rows(map, width, threshold, dilate);
   size_t before = 0, here = 0;  // where the runs of the last row and of this one begin
   for (int64_t y = 0; y < height; ++y) {

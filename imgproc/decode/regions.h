@@ -9,13 +9,13 @@
 namespace foveal::imgproc {
 
 // Adjacent pixels x0..x1 (inclusive) of row y, all of one region.
-struct Run {
+struct PixelRun {
   int32_t y, x0, x1;
   int32_t region;
 };
 
 struct Regions {
-  std::vector<Run> runs;        // by region, then y, then x
+  std::vector<PixelRun> runs;   // by region, then y, then x
   std::vector<size_t> first;    // of each region in `runs`; one more than there are regions
   std::vector<int64_t> pixels;  // of each region
 

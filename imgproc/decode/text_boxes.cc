@@ -15,10 +15,10 @@ constexpr int64_t kMaxSide = 16384;
 constexpr size_t kMaxRegions = 4096;  // of more, the largest are looked at
 
 // The outermost pixels of every row of a region, sorted by y, then x.
-std::vector<Point> outline(const Run* begin, const Run* end) {
+std::vector<Point> outline(const PixelRun* begin, const PixelRun* end) {
   std::vector<Point> points;
-  for (const Run* r = begin; r != end;) {
-    const Run& left = *r;
+  for (const PixelRun* r = begin; r != end;) {
+    const PixelRun& left = *r;
     while (r + 1 != end && r[1].y == left.y) ++r;
     points.push_back({double(left.x0), double(left.y)});
     if (r->x1 != left.x0) points.push_back({double(r->x1), double(left.y)});
@@ -88,7 +88,7 @@ class TextBoxes : public Detector {
     const double sx = static_cast<double>(width) / static_cast<double>(w),
                  sy = static_cast<double>(height) / static_cast<double>(h);
     for (const size_t i : largest(regions)) {
-      const Run* runs = regions.runs.data();
+      const PixelRun* runs = regions.runs.data();
       const TurnedRect core =
           min_area_rect(convex_hull(outline(runs + regions.first[i], runs + regions.first[i + 1])));
       if (std::min(core.width, core.height) < min_side) continue;
