@@ -26,9 +26,8 @@ struct fv_decoder {
 
 namespace foveal::imgproc {
 
-Status Outputs::get(const std::string& name, const std::vector<int64_t>& want, const float*& data,
-                    std::vector<int64_t>& dims) const {
-  const fv_tensor* t = nullptr;
+Status Outputs::find(const std::string& name, const fv_tensor*& t, std::string& where) const {
+  t = nullptr;
   std::string names;
   for (size_t i = 0; i < count_; ++i) {
     const char* n = tensors_[i].name ? tensors_[i].name : "";
@@ -38,13 +37,37 @@ Status Outputs::get(const std::string& name, const std::vector<int64_t>& want, c
   if (!t)
     return Status(FV_NOT_FOUND, "decoder: output '" + name + "' is missing, got: " + names,
                   "the decoder spec names the model's outputs");
-  const std::string where = "decoder: output '" + name + "': ";
+  where = "decoder: output '" + name + "': ";
   if (t->dtype != FV_FLOAT32)
     return Status(FV_SHAPE_ERROR, where + "expected float32, got " + dtype_name(t->dtype));
   if (t->layout.id != FV_LAYOUT_PLAIN && t->layout.id != FV_LAYOUT_ANY)
     return Status(FV_SHAPE_ERROR, where + "expected plain layout, got " + to_string(t->layout));
   if (t->rank < 0 || t->rank > FV_MAX_RANK)
     return Status(FV_SHAPE_ERROR, where + format("rank %d", t->rank));
+  return ok();
+}
+
+namespace {
+
+// That the caller's memory holds what the dims say.
+Status read_data(const fv_tensor& t, const std::string& where, int64_t count, const float*& data) {
+  const int64_t bytes = checked_mul(count, 4);
+  if (!t.data || bytes < 0 || t.bytes < static_cast<uint64_t>(bytes))
+    return Status(
+        FV_SHAPE_ERROR,
+        where + format("expected %lld bytes of data, got %llu", static_cast<long long>(bytes),
+                       static_cast<unsigned long long>(t.data ? t.bytes : 0)));
+  data = static_cast<const float*>(t.data);
+  return ok();
+}
+
+}  // namespace
+
+Status Outputs::get(const std::string& name, const std::vector<int64_t>& want, const float*& data,
+                    std::vector<int64_t>& dims) const {
+  const fv_tensor* t;
+  std::string where;
+  FV_TRY(find(name, t, where));
   Dims got(t->dims, t->dims + t->rank);
   while (got.size() > want.size() && got.front() == 1) got.erase(got.begin());
   while (got.size() < want.size() && want[want.size() - got.size() - 1] == 1)
@@ -55,15 +78,21 @@ Status Outputs::get(const std::string& name, const std::vector<int64_t>& want, c
   if (!same)
     return Status(FV_SHAPE_ERROR, where + "expected shape " + to_string(want) + ", got " +
                                       to_string(Dims(t->dims, t->dims + t->rank)));
-  const int64_t bytes = checked_mul(element_count(got), 4);
-  if (!t->data || bytes < 0 || t->bytes < static_cast<uint64_t>(bytes))
-    return Status(
-        FV_SHAPE_ERROR,
-        where + format("expected %lld bytes of data, got %llu", static_cast<long long>(bytes),
-                       static_cast<unsigned long long>(t->data ? t->bytes : 0)));
-  data = static_cast<const float*>(t->data);
+  FV_TRY(read_data(*t, where, element_count(got), data));
   dims = std::move(got);
   return ok();
+}
+
+Status Outputs::flat(const std::string& name, const float*& data, int64_t& count) const {
+  const fv_tensor* t;
+  std::string where;
+  FV_TRY(find(name, t, where));
+  const Dims dims(t->dims, t->dims + t->rank);
+  for (const int64_t d : dims)
+    if (d < 1)
+      return Status(FV_SHAPE_ERROR, where + "expected at least one value, got " + to_string(dims));
+  count = element_count(dims);
+  return read_data(*t, where, count, data);
 }
 
 Status Decoder::refuse(const char* function) const {

@@ -24,8 +24,12 @@ class Outputs {
   // receives them in want's rank. Errors name the tensor, what was expected and what came.
   Status get(const std::string& name, const std::vector<int64_t>& want, const float*& data,
              std::vector<int64_t>& dims) const;
+  // Plain float32 of any shape, as one row of `count` values (at least one).
+  Status flat(const std::string& name, const float*& data, int64_t& count) const;
 
  private:
+  // The output, checked but for its dims; `where` begins errors about it.
+  Status find(const std::string& name, const fv_tensor*& t, std::string& where) const;
   const fv_tensor* tensors_;
   size_t count_;
 };

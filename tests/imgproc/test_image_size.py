@@ -13,7 +13,7 @@ import twin
 from foveal import _core
 from foveal.errors import ArgumentError, FrameError, ShapeError
 from foveal.frame import Frame
-from foveal.image import Norm, Pipeline, Quad, Rect, RotatedRect, Sides, Strip
+from foveal.image import Norm, Pipeline, Quad, Rect, RotatedRect, Sides, Strip, Transform
 from imgproc_frames import make, noise
 
 SIDES = [(1, 40, 1), (20, 40, 1), (20, 60, 8), (32, 33, 32), (1, 16384, 1), (500, 700, 7)]
@@ -142,6 +142,7 @@ def test_pictures_are_the_twin_s(policy: str, roi: Any, fmt: str) -> None:
     plan = pipeline.compile(size=pipeline.size_for(frame, roi), layout="nhwc")
     got, transform = plan(frame, roi)
     assert transform.tensor_size == plan.size
+    assert Transform.from_json(transform.json()).json() == transform.json()
     np.testing.assert_allclose(got[0], twin.run(spec, picture, roi), rtol=0, atol=1e-3)
 
 

@@ -201,3 +201,32 @@ def run(spec: dict[str, Any], picture: Picture, roi: Any = None) -> np.ndarray:
         out = np.rint(out)
     norm = spec["norm"]
     return (out * norm.get("scale", 1) - levels(norm.get("mean", 0))) / levels(norm.get("std", 1))
+
+
+def mask(values: np.ndarray, transform: Any) -> np.ndarray:
+    """A mask [h, w] over the tensor, in the upright frame: bilinear, 0 outside of the region; taps
+    stay on pixels of the mask whose centres show the region, if there are any."""
+    width, height = transform.frame_size
+    x, y = np.meshgrid(np.arange(width) + 0.5, np.arange(height) + 0.5)
+    m = transform.inverse
+    if m[2, 0] == 0 and m[2, 1] == 0:
+        m = m / m[2, 2]
+    u, v, t = (m[i, 0] * x + m[i, 1] * y + m[i, 2] for i in range(3))
+    u, v = u / t, v / t
+    x0, y0, x1, y1 = transform.valid
+    shown = (t > 0) & (u >= x0) & (u < x1) & (v >= y0) & (v < y1)
+    taps = []
+    for at, n, size, lo, hi in zip(
+        (u, v), values.shape[::-1], transform.tensor_size, (x0, y0), (x1, y1), strict=True
+    ):
+        centres = (np.arange(n) + 0.5) * size / n
+        inside = np.flatnonzero((centres >= lo) & (centres < hi))
+        if len(inside) == 0:  # the first behind the beginning
+            inside = np.array([min(np.count_nonzero(centres < lo), n - 1)])
+        p = np.clip(at * n / size - 0.5, inside[0], inside[-1])
+        i = np.floor(p).astype(int)
+        taps.append((i, np.minimum(i + 1, n - 1), p - i))
+    (i0, i1, fx), (j0, j1, fy) = taps
+    top = values[j0, i0] * (1 - fx) + values[j0, i1] * fx
+    below = values[j1, i0] * (1 - fx) + values[j1, i1] * fx
+    return np.where(shown, top * (1 - fy) + below * fy, 0)
