@@ -11,18 +11,16 @@ foreach(plugin ${FOVEAL_STATIC_PLUGINS})
   get_property(objects GLOBAL PROPERTY FOVEAL_PLUGIN_OBJECTS_${plugin})
   get_property(target GLOBAL PROPERTY FOVEAL_PLUGIN_TARGET_${plugin})
   if(NOT objects)
-    set(target foveal_plugin_${plugin})
-    set(objects $<TARGET_OBJECTS:${target}>)
-    target_compile_definitions(${target} PRIVATE foveal_plugin=foveal_plugin_${plugin})
-    # Of the target only its objects are wanted.
-    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+    set(objects $<TARGET_OBJECTS:foveal_plugin_${plugin}>)
+    target_compile_definitions(foveal_plugin_${plugin} PRIVATE
+                               foveal_plugin=foveal_plugin_${plugin})
+    # Only its objects are wanted.
+    set_target_properties(foveal_plugin_${plugin} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
-  # Programs that link the core's objects themselves (the tests) take the plugins' as well.
   target_sources(foveal PRIVATE ${objects})
   if(target)
     add_dependencies(foveal ${target})
   endif()
-  list(APPEND FOVEAL_STATIC_OBJECTS ${objects})
   string(APPEND declarations "const fv_plugin_api* foveal_plugin_${plugin}(void);\n")
   string(APPEND entries "foveal_plugin_${plugin}, ")
 endforeach()

@@ -28,7 +28,7 @@ typedef struct detector {
   fv_image_plan* plan;
   fv_decoder* decoder;
   fv_detection* found;
-  float* points; /* two per point, fv_decoder_points per detection */
+  float* points; /* point_values floats per point (x, y first), fv_decoder_points per detection */
   int32_t capacity;
 } detector;
 
@@ -170,6 +170,7 @@ static fv_status* open_detector(detector* d, const char* path, const fv_frame* f
   fv_status* s;
   fv_axis_order order = FV_NHWC;
   const char *pipeline = NULL, *decoder = NULL;
+  size_t floats;
   fv_tensor input = {FV_ABI_INIT(fv_tensor), NULL, NULL, 0, 0, 0, {0}, {0, 0}};
   if ((s = fv_model_open(path, &d->model))) return s;
   if (fv_model_inputs(d->model) != 1 || fv_model_outputs(d->model) > MAX_OUTPUTS)
@@ -185,8 +186,8 @@ static fv_status* open_detector(detector* d, const char* path, const fv_frame* f
     return s;
   d->capacity = fv_decoder_max(d->decoder);
   d->found = calloc((size_t)d->capacity + 1, sizeof(fv_detection));
-  d->points =
-      calloc((size_t)d->capacity * (size_t)fv_decoder_points(d->decoder) * 2 + 1, sizeof(float));
+  floats = (size_t)fv_decoder_points(d->decoder) * (size_t)fv_decoder_point_values(d->decoder);
+  d->points = calloc((size_t)d->capacity * floats + 1, sizeof(float));
   if (!d->found || !d->points) return error(FV_OUT_OF_MEMORY, "no memory for detections", "");
   return NULL;
 }
@@ -233,6 +234,7 @@ static fv_status* detect(detector* d, const fv_frame* frame, int32_t* count) {
 
 static fv_status* annotate(const detector* d, int32_t count, const picture* p) {
   const int32_t points = fv_decoder_points(d->decoder);
+  const size_t values = (size_t)fv_decoder_point_values(d->decoder);
   fv_canvas canvas;
   fv_status* s;
   int32_t i, k;
@@ -247,7 +249,7 @@ static fv_status* annotate(const detector* d, int32_t count, const picture* p) {
                            d->found[i].box[3]};
     if ((s = fv_draw_box(&canvas, box, 2, 0x00E676))) return s;
     for (k = 0; k < points; ++k) {
-      const float* at = d->points + ((size_t)i * (size_t)points + (size_t)k) * 2;
+      const float* at = d->points + ((size_t)i * (size_t)points + (size_t)k) * values;
       if ((s = fv_draw_point(&canvas, at[0], at[1], 3, 0xFFC400))) return s;
     }
   }

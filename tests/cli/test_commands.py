@@ -57,29 +57,6 @@ def test_json_beside_a_picture_never_overwrites_it(foveal, tmp_path):
     assert (tmp_path / "b.png").read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("model", "photo", "key", "said", "head"),
-    [
-        ("face-mesh", "astronaut", "landmarks", "1 thing", "label  points  score"),
-        ("selfie", "astronaut", "mask", "of the picture", "x0"),
-        ("text", "page", "lines", "lines of text", "text  "),
-        ("text-orient", "page", "classes", "1 class", "label  score"),
-    ],
-)
-def test_detect_with_every_task(foveal, tmp_path, model, photo, key, said, head):
-    picture = fv.zoo.photo(photo)
-    rest = ["--model", model, "--out", "o.png"]
-    rest += ["--min-score", "0.5"] if model == "text-orient" else []
-    result = foveal("detect", picture, *rest, "--json", "r.json")
-    assert result.code == 0, result.err
-    data = json.loads((tmp_path / "r.json").read_text())
-    assert list(data) == ["image", "size", key, "timing_ms"] and data[key]
-    with Image.open(tmp_path / "o.png") as drawn:
-        assert list(drawn.size) == data["size"]
-    lines = foveal("detect", picture, *rest).out.splitlines()
-    assert said in lines[0] and lines[1].startswith(head)
-
-
 def test_detect_in_a_folder(foveal, astronaut, tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()

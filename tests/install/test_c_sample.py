@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -160,6 +161,18 @@ def test_model_with_open_sizes(
     assert any(not isinstance(d, int) or d < 0 for d in shape)
     lines = call(sanitized, tmp_path / "center.fvm", picture, env=without_plugins())
     check(lines, pixels, "face-center")
+
+
+@needs_pkg_config
+def test_points_of_five_values(sanitized: Path, picture: Path, tmp_path: Path) -> None:
+    """Landmarks have more than x and y: room for all of them, and nothing beside it."""
+    decoder = {**json.loads(fv.load("face-mesh").meta["decoder"]), "min_score": 0.0}
+    (tmp_path / "decoder.json").write_text(json.dumps(decoder))
+    options = ["--decoder", str(tmp_path / "decoder.json")]
+    assert cli.main(["convert", "face-mesh", str(tmp_path / "mesh.fvm"), *options]) == 0
+    files = (tmp_path / "mesh.fvm", picture, tmp_path / "out.ppm")
+    (line,) = call(sanitized, *files, env=without_plugins()).splitlines()
+    assert line.startswith("0 0.")
 
 
 def test_newer_version_is_refused(prefix: Path, tmp_path: Path) -> None:

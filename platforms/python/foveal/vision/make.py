@@ -56,7 +56,7 @@ def task_class(
     name = "the model" if isinstance(model, Model) else os.fsdecode(model)
     spec_text("task", pipeline, meta, "pipeline", name)
     made = image.Decoder(spec_text("task", decoder, meta, "decoder", name))
-    return KINDS[made.gives]
+    return KINDS[str(getattr(made, "gives", "detections"))]
 
 
 def check_task(text: task_spec.TaskSpec) -> str:

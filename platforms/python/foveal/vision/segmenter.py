@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foveal import draw
-from foveal._core import Model
 from foveal.errors import ArgumentError
 from foveal.frame import Frame
 from foveal.vision.base import Task
@@ -22,24 +19,11 @@ from foveal.vision.stage import brief
 class Segmenter(Task):
     """Tells a thing from what is behind it, with any model whose decoder gives a mask. See `Task`.
 
-    A mask has all its values and no score: min_score is refused.
+    min_score plays no part here: a mask has all its values.
     """
 
     kind = "mask"
     gives = ("mask",)
-
-    def __init__(
-        self,
-        model: str | os.PathLike[str] | Model = "selfie",
-        device: str | Sequence[str] = "auto",
-        **options: Any,
-    ) -> None:
-        if options.get("min_score") is not None:
-            raise ArgumentError(
-                f"Segmenter: min_score: a mask has no score, got {options['min_score']!r:.60}",
-                hint="compare the values of the mask instead",
-            )
-        super().__init__(model, device, **options)
 
     @overload
     def segment(self, picture: list[Picture], roi: Any = None) -> list[Mask]: ...

@@ -72,7 +72,6 @@ class Stage:
                 hint="use foveal.Session and foveal.image directly",
             )
         self.session = Session(self.model, device, threads)
-        self._specs: dict[bool, image.Pipeline] = {}
         self._plans: OrderedDict[tuple[tuple[int, int], bool], image.Plan] = OrderedDict()
         size = self.pipeline.size
         if isinstance(size, tuple):  # errors now, not at the first picture
@@ -81,7 +80,7 @@ class Stage:
     @property
     def gives(self) -> str:
         """What the decoder gives: "detections", "classes", "landmarks", "mask" or "text"."""
-        return self.decoder.gives
+        return str(getattr(self.decoder, "gives", "detections"))
 
     @property
     def points(self) -> int:
@@ -103,7 +102,8 @@ class Stage:
             roi = image.Rect(0, 0, *frame.upright_size)
         size: Any = self.pipeline.size
         if not isinstance(size, tuple):
-            size = self._spec(roi is not None).size_for(frame, roi)
+            spec = replace(self.pipeline, roi="full" if roi is None else "per_call")
+            size = spec.size_for(frame, roi)
         # One turn: the session's input memory holds this picture until the outputs are copied.
         with self.session.lock:
             begin = time.perf_counter()
@@ -124,20 +124,13 @@ class Stage:
         timings["decode"] += (time.perf_counter() - begin) * 1e3
         return found
 
-    def _spec(self, regions: bool) -> image.Pipeline:
-        """The pipeline for whole frames, or for a region per call."""
-        if regions not in self._specs:
-            roi = "per_call" if regions else "full"
-            self._specs[regions] = replace(self.pipeline, roi=roi)
-        return self._specs[regions]
-
     def _plan(self, size: tuple[int, int], regions: bool) -> image.Plan:
         """The plan that writes the session's input for tensors of `size`; with `regions` it takes
         a ROI per call. The caller holds the session's lock, or is the constructor."""
         key = size, regions
         plan = self._plans.get(key)
         if plan is None:
-            spec = replace(self._spec(regions), size=size)
+            spec = replace(self.pipeline, size=size, roi="per_call" if regions else "full")
             info = self.session.inputs[0]
             shape, layout = _input_shape(info.name, info.shape, size)
             plan = spec.compile(info, layout=layout, shape=shape)
