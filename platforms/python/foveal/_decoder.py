@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foveal import _core
-from foveal._transform import Array, Transform, json_text, plain
-from foveal.errors import ArgumentError, SpecError
+from foveal._transform import Array, Transform, json_text, spec_text
+from foveal.errors import ArgumentError
 
 
 @dataclass(frozen=True)
@@ -75,14 +74,7 @@ class Decoder:
     """
 
     def __init__(self, spec: str | Mapping[str, Any]) -> None:
-        if isinstance(spec, str):
-            text = spec
-        else:
-            try:
-                text = json.dumps(plain(spec), allow_nan=False)
-            except (TypeError, ValueError, RecursionError) as error:
-                raise SpecError(f"decoder spec: {error}") from None
-        self._core = _core.DecoderHandle(json_text("decoder spec", text))
+        self._core = _core.DecoderHandle(spec_text("decoder spec", spec))
 
     @classmethod
     def from_json(cls, text: str) -> Decoder:

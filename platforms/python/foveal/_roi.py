@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from foveal import _core
-from foveal._transform import json_text, plain
-from foveal.errors import ArgumentError, SpecError
+from foveal._transform import json_text, spec_text
+from foveal.errors import ArgumentError
 
 
 @dataclass(frozen=True)
@@ -83,12 +82,7 @@ class RoiRule:
     """
 
     def __init__(self, spec: str | Mapping[str, Any]) -> None:
-        if isinstance(spec, Mapping):
-            try:
-                spec = json.dumps(plain(spec), allow_nan=False)
-            except (TypeError, ValueError, RecursionError) as error:
-                raise SpecError(f"roi rule: {error}") from None
-        self._core = _core.RoiRuleHandle(json_text("roi rule", spec))
+        self._core = _core.RoiRuleHandle(spec_text("roi rule", spec))
 
     @classmethod
     def from_json(cls, text: str) -> RoiRule:

@@ -37,6 +37,16 @@ def plain(value: Any) -> Any:
     return value
 
 
+def spec_text(what: str, spec: Any) -> str:
+    """A specification given as JSON text or as the object that it says, as text. SpecError."""
+    if not isinstance(spec, Mapping):
+        return json_text(what, spec)
+    try:
+        return json_text(what, json.dumps(plain(spec), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SpecError(f"{what}: {error}") from None
+
+
 _TENSOR, _UPRIGHT, _SENSOR = 0, 1, 2
 
 

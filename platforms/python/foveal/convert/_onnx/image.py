@@ -68,45 +68,52 @@ class _As2d:
         return [0, values[0], 0, values[1]] if self.one else values
 
 
+class _Convolution:
+    """What Conv and ConvTranspose have in common."""
+
+    def __init__(self, n: OnnxNode) -> None:
+        self.n, self.x, self.w = n, n.x(0), n.x(1)
+        self.spatial = _spatial(n, self.x)
+        if self.w.rank != self.x.rank:
+            raise Unsupported(f"an input of rank {self.x.rank} with weights of rank {self.w.rank}")
+        n.ignore("kernel_shape")
+        self.kernel = self.w.dims[2:]
+        self.stride = _list(n, "strides", self.spatial)
+        self.dilation = _list(n, "dilations", self.spatial)
+
+    def emit(self, op: str, pads: list[int], **attrs: Any) -> Value:
+        to = _As2d(self.n, self.spatial)
+        y = self.n.e.op(
+            op,
+            to.up(self.x),
+            to.up(self.w),
+            self.n.opt(2),
+            stride=to.pair(self.stride),
+            pad=to.pads(pads),
+            dilation=to.pair(self.dilation),
+            group=self.n.i("group", 1),
+            **attrs,
+        )
+        return to.down(y)
+
+
 @op("Conv")
 def _conv(n: OnnxNode) -> Value:
-    x, w = n.x(0), n.x(1)
-    spatial = _spatial(n, x)
-    if w.rank != x.rank:
-        raise Unsupported(f"an input of rank {x.rank} with weights of rank {w.rank}")
-    n.ignore("kernel_shape")
-    kernel, stride = w.dims[2:], _list(n, "strides", spatial)
-    dilation = _list(n, "dilations", spatial)
-    pads = _padding(n, x.dims[2:], kernel, stride, dilation)
-    to = _As2d(n, spatial)
-    y = n.e.op(
-        "conv2d",
-        to.up(x),
-        to.up(w),
-        n.opt(2),
-        stride=to.pair(stride),
-        pad=to.pads(pads),
-        dilation=to.pair(dilation),
-        group=n.i("group", 1),
-    )
-    return to.down(y)
+    c = _Convolution(n)
+    return c.emit("conv2d", _padding(n, c.x.dims[2:], c.kernel, c.stride, c.dilation))
 
 
 @op("ConvTranspose")
 def _conv_transpose(n: OnnxNode) -> Value:
-    x, w = n.x(0), n.x(1)
-    spatial = _spatial(n, x)
-    if w.rank != x.rank:
-        raise Unsupported(f"an input of rank {x.rank} with weights of rank {w.rank}")
-    n.ignore("kernel_shape")
-    stride, dilation = _list(n, "strides", spatial), _list(n, "dilations", spatial)
+    c = _Convolution(n)
+    spatial, stride = c.spatial, c.stride
     extra = _list(n, "output_padding", spatial, 0)
-    reach = [(k - 1) * d + 1 for k, d in zip(w.dims[2:], dilation, strict=True)]
+    reach = [(k - 1) * d + 1 for k, d in zip(c.kernel, c.dilation, strict=True)]
     mode = n.s("auto_pad", "NOTSET")
     shape = n.ints("output_shape")
     pads = n.ints("pads") or [0] * (2 * spatial)
     if shape is not None or mode in ("SAME_UPPER", "SAME_LOWER"):
-        size = x.dims[2:]
+        size = c.x.dims[2:]
         if shape is None:
             target = [s * st for s, st in zip(size, stride, strict=True)]
         else:
@@ -134,19 +141,7 @@ def _conv_transpose(n: OnnxNode) -> Value:
             pads = [0] * (2 * spatial)
     if len(pads) != 2 * spatial:
         raise Unsupported(f"attribute pads={pads} for {spatial} spatial dimensions")
-    to = _As2d(n, spatial)
-    y = n.e.op(
-        "conv_transpose2d",
-        to.up(x),
-        to.up(w),
-        n.opt(2),
-        stride=to.pair(stride),
-        pad=to.pads(pads),
-        dilation=to.pair(dilation),
-        group=n.i("group", 1),
-        output_pad=to.pair(extra, 0),
-    )
-    return to.down(y)
+    return c.emit("conv_transpose2d", pads, output_pad=_As2d(n, spatial).pair(extra, 0))
 
 
 @op("MaxPool", "AveragePool")
