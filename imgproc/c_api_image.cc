@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/guard.h"
 #include "foveal/imgproc.h"
 #include "imgproc/plan.h"
 
@@ -20,8 +21,8 @@ namespace {
 
 constexpr int kBandRows = 16;
 
-fv_status* missing(const char* function, const char* argument) {
-  return Status(FV_INVALID_ARGUMENT, format("%s: %s is NULL", function, argument)).release();
+Status missing(const char* function, const char* argument) {
+  return Status(FV_INVALID_ARGUMENT, format("%s: %s is NULL", function, argument));
 }
 
 // Tensor -> upright and back; sensor pixels need the orientation on top.
@@ -117,17 +118,21 @@ Status create_plan(const Spec& given, const fv_tensor& input, fv_axis_order orde
 extern "C" {
 
 fv_status* fv_frame_check(const fv_frame* frame) {
-  if (!frame) return missing("fv_frame_check", "frame");
-  return std::move(open_frame(*frame).status()).release();
+  return guard(__func__, [&]() -> Status {
+    if (!frame) return missing("fv_frame_check", "frame");
+    return std::move(open_frame(*frame).status());
+  });
 }
 
 fv_status* fv_image_spec_from_json(const char* json, size_t bytes, fv_image_spec** out) {
-  if (!json || !out) return missing("fv_image_spec_from_json", json ? "out" : "json");
-  *out = nullptr;
-  Result<Spec> spec = parse_spec({json, bytes});
-  if (!spec.ok()) return spec.status().release();
-  *out = new fv_image_spec{spec.take()};
-  return nullptr;
+  return guard(__func__, [&]() -> Status {
+    if (!json || !out) return missing("fv_image_spec_from_json", json ? "out" : "json");
+    *out = nullptr;
+    Result<Spec> spec = parse_spec({json, bytes});
+    if (!spec.ok()) return std::move(spec.status());
+    *out = new fv_image_spec{spec.take()};
+    return ok();
+  });
 }
 void fv_image_spec_free(fv_image_spec* spec) { delete spec; }
 const char* fv_image_spec_json(const fv_image_spec* spec) { return spec->spec.json.c_str(); }
@@ -135,89 +140,96 @@ const char* fv_image_spec_digest(const fv_image_spec* spec) { return spec->spec.
 
 fv_status* fv_image_spec_size(const fv_image_spec* spec, const fv_frame* frame, const fv_roi* roi,
                               int32_t size[2]) {
-  if (!spec || !frame || !size)
-    return missing("fv_image_spec_size", !spec ? "spec" : !frame ? "frame" : "size");
-  const auto find = [&]() -> Status {
+  return guard(__func__, [&]() -> Status {
+    if (!spec || !frame || !size)
+      return missing("fv_image_spec_size", !spec ? "spec" : !frame ? "frame" : "size");
     FV_TRY(check_roi(spec->spec, roi));
     FV_TRY(std::move(open_frame(*frame).status()));
     return tensor_size(spec->spec, frame->width, frame->height, frame->rotation, roi, size);
-  };
-  return find().release();
+  });
 }
 
 fv_status* fv_image_plan_create(const fv_image_spec* spec, const fv_tensor* input,
                                 fv_axis_order order, fv_image_plan** out) {
-  if (!spec || !input || !out)
-    return missing("fv_image_plan_create", !spec ? "spec" : !input ? "input" : "out");
-  *out = nullptr;
-  auto plan = std::make_unique<fv_image_plan>();
-  if (Status s = create_plan(spec->spec, *input, order, plan->plan); !s.ok()) return s.release();
-  *out = plan.release();
-  return nullptr;
+  return guard(__func__, [&]() -> Status {
+    if (!spec || !input || !out)
+      return missing("fv_image_plan_create", !spec ? "spec" : !input ? "input" : "out");
+    *out = nullptr;
+    auto plan = std::make_unique<fv_image_plan>();
+    FV_TRY(create_plan(spec->spec, *input, order, plan->plan));
+    *out = plan.release();
+    return ok();
+  });
 }
 void fv_image_plan_free(fv_image_plan* plan) { delete plan; }
 uint64_t fv_image_plan_bytes(const fv_image_plan* plan) { return plan->plan.store.bytes; }
 const char* fv_image_plan_explain(fv_image_plan* plan) {
-  plan->plan.text = explain(plan->plan);
-  return plan->plan.text.c_str();
+  return guard_or("", [&] {
+    plan->plan.text = explain(plan->plan);
+    return plan->plan.text.c_str();
+  });
 }
 
 fv_status* fv_image_plan_run(fv_image_plan* plan, const fv_frame* frame, const fv_roi* roi,
                              void* dst, uint64_t dst_bytes, const fv_workers* workers,
                              fv_transform* out) {
-  if (!plan || !frame || !dst)
-    return missing("fv_image_plan_run", !plan ? "plan" : !frame ? "frame" : "dst");
-  Plan& p = plan->plan;
-  if (dst_bytes < p.store.bytes)
-    return Status(FV_INVALID_ARGUMENT,
-                  format("image plan: dst: expected at least %llu bytes, got %llu",
-                         static_cast<unsigned long long>(p.store.bytes),
-                         static_cast<unsigned long long>(dst_bytes)))
-        .release();
-  if (p.store.dtype == FV_FLOAT32 && reinterpret_cast<uintptr_t>(dst) % 4)
-    return Status(FV_INVALID_ARGUMENT, "image plan: dst: expected an address aligned to 4 bytes")
-        .release();
-  p.ran = false;
-  if (Status s = lower(p, *frame, roi); !s.ok()) return s.release();
-  p.run.dst = static_cast<uint8_t*>(dst);
-  p.ran = true;
-  p.ran_format = frame->format;
-  const int64_t tasks = (p.spec.height + kBandRows - 1) / kBandRows;
-  if (workers && workers->parallel_for && workers->pool)
-    workers->parallel_for(workers->pool, tasks, band_task, &p);
-  else
-    for (int64_t i = 0; i < tasks; ++i) band_task(&p, i, 0);
-  if (out) *out = make_transform(p.run.geometry, p.spec);
-  return nullptr;
+  return guard(__func__, [&]() -> Status {
+    if (!plan || !frame || !dst)
+      return missing("fv_image_plan_run", !plan ? "plan" : !frame ? "frame" : "dst");
+    Plan& p = plan->plan;
+    if (dst_bytes < p.store.bytes)
+      return Status(FV_INVALID_ARGUMENT,
+                    format("image plan: dst: expected at least %llu bytes, got %llu",
+                           static_cast<unsigned long long>(p.store.bytes),
+                           static_cast<unsigned long long>(dst_bytes)));
+    if (p.store.dtype == FV_FLOAT32 && reinterpret_cast<uintptr_t>(dst) % 4)
+      return Status(FV_INVALID_ARGUMENT, "image plan: dst: expected an address aligned to 4 bytes");
+    p.ran = false;
+    FV_TRY(lower(p, *frame, roi));
+    p.run.dst = static_cast<uint8_t*>(dst);
+    p.ran = true;
+    p.ran_format = frame->format;
+    const int64_t tasks = (p.spec.height + kBandRows - 1) / kBandRows;
+    if (workers && workers->parallel_for && workers->pool)
+      workers->parallel_for(workers->pool, tasks, band_task, &p);
+    else
+      for (int64_t i = 0; i < tasks; ++i) band_task(&p, i, 0);
+    if (out) *out = make_transform(p.run.geometry, p.spec);
+    return ok();
+  });
 }
 
 fv_status* fv_transform_points(const fv_transform* t, fv_space from, fv_space to, double* xy,
                                int64_t count) {
-  Mat3 map;
-  if (Status s = open_transform(t, from, to, map); !s.ok()) return s.release();
-  for (int64_t i = 0; i < count; ++i)
-    if (!map.map(xy[2 * i], xy[2 * i + 1])) xy[2 * i] = xy[2 * i + 1] = NAN;
-  return nullptr;
+  return guard(__func__, [&]() -> Status {
+    Mat3 map;
+    FV_TRY(open_transform(t, from, to, map));
+    for (int64_t i = 0; i < count; ++i)
+      if (!map.map(xy[2 * i], xy[2 * i + 1])) xy[2 * i] = xy[2 * i + 1] = NAN;
+    return ok();
+  });
 }
 
 fv_status* fv_transform_boxes(const fv_transform* t, fv_space from, fv_space to, double* boxes,
                               int64_t count) {
-  Mat3 map;
-  if (Status s = open_transform(t, from, to, map); !s.ok()) return s.release();
-  for (int64_t i = 0; i < count; ++i) {
-    double* b = boxes + 4 * i;
-    double lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY};
-    for (int corner = 0; corner < 4; ++corner) {
-      double v[2] = {b[corner & 1 ? 2 : 0], b[corner & 2 ? 3 : 1]};
-      if (!map.map(v[0], v[1])) v[0] = v[1] = NAN;
-      for (int a = 0; a < 2; ++a) {
-        lo[a] = v[a] < lo[a] ? v[a] : lo[a];
-        hi[a] = v[a] > hi[a] ? v[a] : hi[a];
+  return guard(__func__, [&]() -> Status {
+    Mat3 map;
+    FV_TRY(open_transform(t, from, to, map));
+    for (int64_t i = 0; i < count; ++i) {
+      double* b = boxes + 4 * i;
+      double lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY};
+      for (int corner = 0; corner < 4; ++corner) {
+        double v[2] = {b[corner & 1 ? 2 : 0], b[corner & 2 ? 3 : 1]};
+        if (!map.map(v[0], v[1])) v[0] = v[1] = NAN;
+        for (int a = 0; a < 2; ++a) {
+          lo[a] = v[a] < lo[a] ? v[a] : lo[a];
+          hi[a] = v[a] > hi[a] ? v[a] : hi[a];
+        }
       }
+      b[0] = lo[0], b[1] = lo[1], b[2] = hi[0], b[3] = hi[1];
     }
-    b[0] = lo[0], b[1] = lo[1], b[2] = hi[0], b[3] = hi[1];
-  }
-  return nullptr;
+    return ok();
+  });
 }
 
 }  // extern "C"

@@ -199,7 +199,7 @@ class Parser {
       space();
       if (peek() != ':') return fail("':'");
       ++at_;
-      v.members.emplace_back(std::move(key), Value());
+      v.members.push_back({std::move(key), Value()});
       FV_TRY(value(v.members.back().second, depth + 1));
       space();
       if (peek() == '}') return ++at_, ok();

@@ -18,16 +18,23 @@ using Names = std::span<const std::string_view>;
 
 enum class Type { kNull, kBool, kNumber, kString, kArray, kObject };
 
+struct Member;
+
 struct Value {
   Type type = Type::kNull;
   bool boolean = false;
   double number = 0;
   std::string string;
-  std::vector<Value> items;                            // array
-  std::vector<std::pair<std::string, Value>> members;  // object, in file order
+  std::vector<Value> items;     // array
+  std::vector<Member> members;  // object, in file order
   size_t offset = 0;
 
   const Value* find(std::string_view key) const;  // NULL when absent
+};
+
+struct Member {
+  std::string first;
+  Value second;
 };
 
 const char* type_name(Type t);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/guard.h"
 #include "base/tensor_type.h"
 
 namespace foveal::imgproc {
@@ -234,13 +235,15 @@ Status run_text(const fv_decoder* d, const fv_tensor* tensors, size_t count, Tex
 extern "C" {
 
 fv_status* fv_decoder_from_json(const char* json, size_t bytes, fv_decoder** out) {
-  if (!json || !out)
-    return Status(FV_INVALID_ARGUMENT, "fv_decoder_from_json: an argument is NULL").release();
-  *out = nullptr;
-  auto d = std::make_unique<fv_decoder>();
-  if (Status s = read_decoder({json, bytes}, *d); !s.ok()) return s.release();
-  *out = d.release();
-  return nullptr;
+  return guard(__func__, [&]() -> Status {
+    if (!json || !out)
+      return Status(FV_INVALID_ARGUMENT, "fv_decoder_from_json: an argument is NULL");
+    *out = nullptr;
+    auto d = std::make_unique<fv_decoder>();
+    FV_TRY(read_decoder({json, bytes}, *d));
+    *out = d.release();
+    return ok();
+  });
 }
 void fv_decoder_free(fv_decoder* decoder) { delete decoder; }
 const char* fv_decoder_json(const fv_decoder* decoder) { return decoder->json.c_str(); }
@@ -252,27 +255,35 @@ int32_t fv_decoder_max(const fv_decoder* decoder) { return decoder->kind->most()
 fv_status* fv_decoder_run(const fv_decoder* decoder, const fv_tensor* tensors, size_t tensor_count,
                           const fv_transform* transform, fv_detection* detections, float* points,
                           int32_t capacity, int32_t* count) {
-  if (!count) return null_argument("fv_decoder_run").release();
-  Report report{detections, points, capacity};
-  Status status = run_decoder(decoder, tensors, tensor_count, transform, report);
-  *count = status.ok() ? report.count : 0;
-  return status.release();
+  return guard(__func__, [&]() -> Status {
+    if (!count) return null_argument("fv_decoder_run");
+    *count = 0;
+    Report report{detections, points, capacity};
+    FV_TRY(run_decoder(decoder, tensors, tensor_count, transform, report));
+    *count = report.count;
+    return ok();
+  });
 }
 
 fv_status* fv_decoder_run_mask(const fv_decoder* decoder, const fv_tensor* tensors,
                                size_t tensor_count, const fv_transform* transform, float* mask,
                                int32_t width, int32_t height) {
-  return run_mask(decoder, tensors, tensor_count, transform, {mask, width, height}).release();
+  return guard(__func__, [&]() -> Status {
+    return run_mask(decoder, tensors, tensor_count, transform, {mask, width, height});
+  });
 }
 
 fv_status* fv_decoder_run_text(const fv_decoder* decoder, const fv_tensor* tensors,
                                size_t tensor_count, int32_t* symbols, float* scores,
                                int32_t capacity, int32_t* count) {
-  if (!count) return null_argument("fv_decoder_run_text").release();
-  TextReport report{symbols, scores, capacity};
-  Status status = run_text(decoder, tensors, tensor_count, report);
-  *count = status.ok() ? report.count : 0;
-  return status.release();
+  return guard(__func__, [&]() -> Status {
+    if (!count) return null_argument("fv_decoder_run_text");
+    *count = 0;
+    TextReport report{symbols, scores, capacity};
+    FV_TRY(run_text(decoder, tensors, tensor_count, report));
+    *count = report.count;
+    return ok();
+  });
 }
 
 }  // extern "C"

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "base/guard.h"
 #include "foveal/imgproc.h"
 #include "imgproc/draw/font.h"
 #include "imgproc/frame.h"
@@ -186,21 +187,22 @@ extern "C" {
 
 fv_status* fv_draw_box(const fv_canvas* canvas, const double box[4], int32_t thickness,
                        fv_rgb color) {
-  return draw_box(canvas, box, thickness, color).release();
+  return guard(__func__, [&]() -> Status { return draw_box(canvas, box, thickness, color); });
 }
 fv_status* fv_fill_box(const fv_canvas* canvas, const double box[4], fv_rgb color) {
-  return fill_box(canvas, box, color).release();
+  return guard(__func__, [&]() -> Status { return fill_box(canvas, box, color); });
 }
 fv_status* fv_draw_line(const fv_canvas* canvas, const double from_to[4], int32_t thickness,
                         fv_rgb color) {
-  return draw_line(canvas, from_to, thickness, color).release();
+  return guard(__func__, [&]() -> Status { return draw_line(canvas, from_to, thickness, color); });
 }
 fv_status* fv_draw_point(const fv_canvas* canvas, double x, double y, double radius, fv_rgb color) {
-  return draw_point(canvas, x, y, radius, color).release();
+  return guard(__func__, [&]() -> Status { return draw_point(canvas, x, y, radius, color); });
 }
 fv_status* fv_draw_text(const fv_canvas* canvas, int32_t x, int32_t y, const char* text,
                         size_t bytes, int32_t scale, fv_rgb color) {
-  return draw_text(canvas, x, y, text, bytes, scale, color).release();
+  return guard(__func__,
+               [&]() -> Status { return draw_text(canvas, x, y, text, bytes, scale, color); });
 }
 
 }  // extern "C"

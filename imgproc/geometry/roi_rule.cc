@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/guard.h"
 #include "foveal/imgproc.h"
 #include "imgproc/geometry/transform.h"
 #include "imgproc/json.h"
@@ -205,24 +206,28 @@ Status apply(const Rule& r, const float* box, const Points& points, fv_roi& out)
 extern "C" {
 
 fv_status* fv_roi_rule_from_json(const char* json, size_t bytes, fv_roi_rule** out) {
-  if (!json || !out)
-    return Status(FV_INVALID_ARGUMENT, "fv_roi_rule_from_json: an argument is NULL").release();
-  *out = nullptr;
-  auto rule = std::make_unique<fv_roi_rule>();
-  if (Status s = read_rule({json, bytes}, *rule); !s.ok()) return s.release();
-  *out = rule.release();
-  return nullptr;
+  return guard(__func__, [&]() -> Status {
+    if (!json || !out)
+      return Status(FV_INVALID_ARGUMENT, "fv_roi_rule_from_json: an argument is NULL");
+    *out = nullptr;
+    auto rule = std::make_unique<fv_roi_rule>();
+    FV_TRY(read_rule({json, bytes}, *rule));
+    *out = rule.release();
+    return ok();
+  });
 }
 void fv_roi_rule_free(fv_roi_rule* rule) { delete rule; }
 const char* fv_roi_rule_json(const fv_roi_rule* rule) { return rule->json.c_str(); }
 
 fv_status* fv_roi_rule_apply(const fv_roi_rule* rule, const float* box, const float* points,
                              int32_t count, int32_t values, fv_roi* out) {
-  if (!rule || !out || (!points && count))
-    return Status(FV_INVALID_ARGUMENT, "fv_roi_rule_apply: an argument is NULL").release();
-  if (count < 0 || (count && values < 2))
-    return bad(format("points: expected [n, 2 or more], got [%d, %d]", count, values)).release();
-  return apply(*rule, box, {points, count, values}, *out).release();
+  return guard(__func__, [&]() -> Status {
+    if (!rule || !out || (!points && count))
+      return Status(FV_INVALID_ARGUMENT, "fv_roi_rule_apply: an argument is NULL");
+    if (count < 0 || (count && values < 2))
+      return bad(format("points: expected [n, 2 or more], got [%d, %d]", count, values));
+    return apply(*rule, box, {points, count, values}, *out);
+  });
 }
 
 }  // extern "C"

@@ -102,6 +102,15 @@ const plugin::PluginDef kPlugin{"cpu", "1.0.0", "Foveal", devices, kernels};
 }  // namespace
 }  // namespace foveal::cpu
 
+#if defined(FV_OWN_LIBSTDCXX)
+// A copy of the standard library of its own has a block of memory of its own, for exceptions when
+// there is none left. It knows of no unloading.
+namespace __gnu_cxx {
+void __freeres();
+}
+[[gnu::destructor]] static void unload() { __gnu_cxx::__freeres(); }
+#endif
+
 extern "C" FV_PLUGIN_EXPORT const fv_plugin_api* foveal_plugin() {
   return foveal::plugin::api<&foveal::cpu::kPlugin>();
 }

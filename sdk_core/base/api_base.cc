@@ -1,4 +1,5 @@
 // foveal.h: version, errors, log, threads.
+#include "base/guard.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
@@ -15,13 +16,19 @@ const char* fv_status_op(const fv_status* s) { return s ? s->op.c_str() : ""; }
 int64_t fv_status_native(const fv_status* s) { return s ? s->native : 0; }
 const char* fv_status_text(const fv_status* s) {
   if (!s) return "ok";
-  if (s->text.empty()) s->text = s->hint.empty() ? s->message : s->message + " (" + s->hint + ")";
-  return s->text.c_str();
+  if (s->hint.empty()) return s->message.c_str();
+  return foveal::guard_or(s->message.c_str(), [&] {
+    if (s->text.empty()) s->text = s->message + " (" + s->hint + ")";
+    return s->text.c_str();
+  });
 }
-void fv_status_free(fv_status* s) { delete s; }
+void fv_status_free(fv_status* s) { const foveal::Status owned(s); }
 fv_status* fv_status_new(fv_code code, int64_t native, const char* op, const char* message,
                          const char* hint) {
-  return new fv_status{code, native, op ? op : "", message ? message : "", hint ? hint : "", ""};
+  return foveal::guard(__func__, [&] {
+    return new fv_status{code, native, op ? op : "", message ? message : "", hint ? hint : "",
+                         "",   false};
+  });
 }
 
 void fv_log_set(fv_log_level level, fv_log_sink sink, void* ctx) {
@@ -29,13 +36,14 @@ void fv_log_set(fv_log_level level, fv_log_sink sink, void* ctx) {
 }
 
 fv_status* fv_pool_new(int32_t threads, fv_pool** out) {
-  if (threads < 0 || threads > 64)
-    return foveal::Status(FV_INVALID_ARGUMENT,
-                          foveal::format("threads is %d, expected 0 (choose) to 64", threads))
-        .release();
-  *out = new fv_pool{threads ? threads : foveal::default_threads()};
-  foveal::reserve_workers((*out)->threads);
-  return nullptr;
+  return foveal::guard(__func__, [&] {
+    if (threads < 0 || threads > 64)
+      return foveal::Status(FV_INVALID_ARGUMENT,
+                            foveal::format("threads is %d, expected 0 (choose) to 64", threads));
+    *out = new fv_pool{threads ? threads : foveal::default_threads()};
+    foveal::reserve_workers((*out)->threads);
+    return foveal::ok();
+  });
 }
 void fv_pool_free(fv_pool* pool) { delete pool; }
 int32_t fv_pool_threads(const fv_pool* pool) { return pool ? pool->threads : 1; }

@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include <cstdio>
+#include <new>
 
 #include "base/mutex.h"
 
@@ -13,7 +14,9 @@ struct Log {
   void* ctx = nullptr;
 };
 Log& state() {
-  static Log* log = new Log;  // leaked: worker threads may log during exit
+  // Never destroyed: worker threads may log during exit. Not on the heap: it may be full.
+  alignas(Log) static char place[sizeof(Log)];
+  static Log* const log = new (place) Log;
   return *log;
 }
 }  // namespace

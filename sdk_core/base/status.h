@@ -1,10 +1,12 @@
-// Status and Result: errors as values. No exceptions, no RTTI.
+// Status and Result: errors as values. Nothing here throws by itself; what the standard library
+// throws when memory runs out becomes a Status in base/guard.h. No RTTI.
 #ifndef FOVEAL_BASE_STATUS_H_
 #define FOVEAL_BASE_STATUS_H_
 
 #include <cstdarg>
 #include <cstdio>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -18,15 +20,32 @@ struct fv_status {
   std::string message;
   std::string hint;
   mutable std::string text;  // message and hint, made when first asked for
+  bool fixed = false;        // no_memory_status(): never changed, never freed
 };
 
 namespace foveal {
+
+struct FreeStatus {
+  void operator()(fv_status* s) const {
+    if (!s->fixed) delete s;
+  }
+};
+
+// The error for when there is no memory to make one: one per library, never freed.
+inline fv_status* no_memory_status() {
+  alignas(fv_status) static char place[sizeof(fv_status)];
+  // The text fits into the string itself.
+  static fv_status* const status =
+      new (place) fv_status{FV_OUT_OF_MEMORY, 0, {}, "out of memory", {}, {}, true};
+  return status;
+}
 
 class [[nodiscard]] Status {
  public:
   Status() = default;  // success
   Status(fv_code code, std::string message, std::string hint = {}, std::string op = {})
-      : error_(new fv_status{code, 0, std::move(op), std::move(message), std::move(hint), {}}) {}
+      : error_(new fv_status{
+            code, 0, std::move(op), std::move(message), std::move(hint), {}, false}) {}
   // Takes ownership.
   explicit Status(fv_status* error) : error_(error) {}
 
@@ -41,17 +60,20 @@ class [[nodiscard]] Status {
   fv_status* release() { return error_.release(); }
   // Prepends "context: " so that the text says where.
   Status&& within(const std::string& context) && {
-    if (error_) error_->message = context + ": " + error_->message;
+    if (error_ && !error_->fixed) error_->message = context + ": " + error_->message;
     return std::move(*this);
   }
   Status&& for_op(const std::string& op) && {
-    if (error_ && error_->op.empty()) error_->op = op;
+    if (error_ && !error_->fixed && error_->op.empty()) error_->op = op;
     return std::move(*this);
   }
-  Status copy() const { return error_ ? Status(new fv_status(*error_)) : Status(); }
+  Status copy() const {
+    if (!error_ || error_->fixed) return Status(error_.get());
+    return Status(new fv_status(*error_));
+  }
 
  private:
-  std::unique_ptr<fv_status> error_;
+  std::unique_ptr<fv_status, FreeStatus> error_;
 };
 
 inline Status ok() { return {}; }

@@ -7,7 +7,10 @@
 #if FV_THREADS
 #include <atomic>
 #include <condition_variable>
+#include <new>
 #include <thread>
+
+#include "base/guard.h"
 #endif
 
 #if defined(__unix__) || defined(__APPLE__)
@@ -35,15 +38,20 @@ constexpr int kSpins = 4000;
 
 class Workers {
  public:
-  // Never destroyed: threads outlive static destruction, so the object is leaked on purpose.
+  // Never destroyed: threads outlive static destruction.
   static Workers& get() { return *instance().load(std::memory_order_acquire); }
 
+  // As many as the system gives: with fewer, calls take longer.
   void reserve(int count) {
     std::lock_guard lock(start_mutex_);
     count = std::min(count, kMaxWorkers);
     while (static_cast<int>(started_.load()) < count) {
       const int id = started_.load() + 1;
-      std::thread([this, id] { loop(id); }).detach();
+      const bool started = guard_or(false, [&] {
+        std::thread([this, id] { loop(id); }).detach();
+        return true;
+      });
+      if (!started) return;
       started_.store(id);
     }
   }
@@ -83,12 +91,14 @@ class Workers {
 
  private:
   static std::atomic<Workers*>& instance() {
+    // Not on the heap, which may be full, or locked by a thread that a fork left behind.
+    alignas(Workers) static char place[sizeof(Workers)];
     static std::atomic<Workers*> current{[] {
 #if defined(__unix__) || defined(__APPLE__)
       // A forked child has this memory but none of the threads: it starts anew.
-      pthread_atfork(nullptr, nullptr, [] { instance().store(new Workers); });
+      pthread_atfork(nullptr, nullptr, [] { instance().store(new (place) Workers); });
 #endif
-      return new Workers;
+      return new (place) Workers;
     }()};
     return current;
   }

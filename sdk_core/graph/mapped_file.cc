@@ -20,7 +20,9 @@ namespace foveal {
 namespace {
 
 Status file_error(const std::string& path, int error) {
-  return Status(error == ENOENT ? FV_NOT_FOUND : FV_IO_ERROR,
+  return Status(error == ENOENT   ? FV_NOT_FOUND
+                : error == ENOMEM ? FV_OUT_OF_MEMORY
+                                  : FV_IO_ERROR,
                 "cannot open '" + path + "': " + std::strerror(error),
                 error == ENOENT ? "check the path" : "");
 }

@@ -35,7 +35,20 @@ namespace foveal {
 
 using Ints = std::vector<int64_t>;
 using Floats = std::vector<double>;
-using AttrValue = std::variant<int64_t, double, std::string, Ints, Floats>;
+// The variant's own copy is avoided: when memory runs out, that of GCC 12 destroys what it has not
+// made. Its assignment is sound.
+struct AttrValue : std::variant<int64_t, double, std::string, Ints, Floats> {
+  using variant::variant;
+  using variant::operator=;
+  AttrValue() = default;
+  AttrValue(AttrValue&&) = default;
+  AttrValue(const AttrValue& other) : variant() { variant::operator=(other); }
+  AttrValue& operator=(AttrValue&&) = default;
+  AttrValue& operator=(const AttrValue& other) {
+    variant::operator=(other);
+    return *this;
+  }
+};
 struct Attr {
   std::string name;
   AttrValue value;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/atomic_file.h"
+#include "base/guard.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/mutex.h"
@@ -16,6 +17,8 @@
 
 namespace foveal {
 namespace {
+
+// Nothing in this table lets an exception out: a plugin may be C, or built without them.
 
 // Copies `from` into a struct of the caller's version of T: no further than it has room.
 template <class T>
@@ -90,7 +93,9 @@ const void* packed(const fv_segment* s, const fv_value* constant, const char* ke
   char id[64];
   std::snprintf(id, sizeof(id), "%" PRIxPTR "+%" PRIu64 ":", reinterpret_cast<uintptr_t>(data),
                 constant->value->constant.bytes);
-  return cache->get(id + s->plugin + ":" + key, bytes, [&](void* dst) { fill(ctx, dst); });
+  return guard_or<const void*>(nullptr, [&] {
+    return cache->get(id + s->plugin + ":" + key, bytes, [&](void* dst) { fill(ctx, dst); });
+  });
 }
 
 int32_t pool_threads(const fv_pool* pool) { return pool ? pool->threads : 1; }
@@ -112,27 +117,34 @@ std::string cache_path(const char* key) {
 }
 
 // An entry is "key\0" followed by the bytes, so that a hash collision is a miss.
-uint64_t cache_get(const char* key, void* dst, uint64_t capacity) {
+uint64_t read_cache(const char* key, void* dst, uint64_t capacity) {
   const std::string path = cache_path(key);
   if (path.empty()) return 0;
-  std::FILE* file = std::fopen(path.c_str(), "rb");
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             std::fclose);
   if (!file) return 0;
   std::string all;
   char part[4096];
-  for (size_t n; (n = std::fread(part, 1, sizeof(part), file)) > 0;) all.append(part, n);
-  std::fclose(file);
+  for (size_t n; (n = std::fread(part, 1, sizeof(part), file.get())) > 0;) all.append(part, n);
   const size_t head = std::strlen(key) + 1;
   if (all.size() < head || std::memcmp(all.data(), key, head) != 0) return 0;
   std::memcpy(dst, all.data() + head, std::min<size_t>(capacity, all.size() - head));
   return all.size() - head;
 }
-void cache_put(const char* key, const void* src, uint64_t bytes) {
+bool write_cache(const char* key, const void* src, uint64_t bytes) {
   const std::string path = cache_path(key);
-  if (path.empty()) return;
+  if (path.empty()) return false;
   std::string all(key, std::strlen(key) + 1);
   all.append(static_cast<const char*>(src), bytes);
+  return write_file_atomically(path, {{all.data(), all.size()}}).ok();
+}
+
+uint64_t cache_get(const char* key, void* dst, uint64_t capacity) {
+  return guard_or(uint64_t{0}, [&] { return read_cache(key, dst, capacity); });
+}
+void cache_put(const char* key, const void* src, uint64_t bytes) {
   // A cache that cannot be written is only slower next time.
-  (void)write_file_atomically(path, {{all.data(), all.size()}}).ok();
+  (void)guard_or(false, [&] { return write_cache(key, src, bytes); });
 }
 
 }  // namespace

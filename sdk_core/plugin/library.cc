@@ -1,6 +1,7 @@
 #include "plugin/library.h"
 
 #include <cctype>
+#include <cerrno>
 #include <cstring>
 
 #include "plugin/host.h"
@@ -71,6 +72,7 @@ struct Opened {
   void* handle = nullptr;
   void* symbol = nullptr;
   std::string error;
+  bool no_memory = false;
 };
 
 Opened open_library([[maybe_unused]] const std::string& path) {
@@ -93,6 +95,8 @@ Opened open_library([[maybe_unused]] const std::string& path) {
   if (!o.handle) {
     const char* text = dlerror();
     o.error = text ? text : "unknown reason";
+    // There is nothing but the text to tell this by.
+    o.no_memory = o.error == "out of memory" || o.error.ends_with(std::strerror(ENOMEM));
   } else {
     o.symbol = dlsym(o.handle, FV_PLUGIN_SYMBOL);
   }
@@ -140,6 +144,8 @@ Result<std::shared_ptr<Library>> Library::open(const std::string& path) {
   library->path_ = path;
   Opened opened = open_library(path);
   library->handle_ = opened.handle;
+  if (opened.no_memory)
+    return Status(FV_OUT_OF_MEMORY, "plugin '" + path + "' cannot be loaded: " + opened.error);
   if (!opened.handle)
     return plugin_error(path, "cannot be loaded: " + opened.error,
                         "reinstall it for this platform, or remove it");
@@ -233,7 +239,18 @@ bool Backend::fuses(const fv_node& node, const fv_node& post, int chain_input) c
   return entry && entry(backend_, &node, &post, chain_input);
 }
 
-Program::~Program() { backend_->library().api().program_destroy(program_); }
+Result<std::unique_ptr<Program>> Program::compile(std::shared_ptr<Backend> backend,
+                                                  const fv_segment& segment) {
+  std::unique_ptr<Program> program(new Program);
+  program->backend_ = std::move(backend);
+  const Backend& b = *program->backend_;
+  if (fv_status* s = b.library().api().compile(b.get(), &segment, &program->program_))
+    return Status(s).within("device '" + std::string(b.device().name) + "'");
+  return program;
+}
+Program::~Program() {
+  if (program_) backend_->library().api().program_destroy(program_);
+}
 
 uint64_t Program::workspace() const {
   fv_program_info info{FV_ABI_INIT(fv_program_info), 0};

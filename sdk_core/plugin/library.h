@@ -78,8 +78,8 @@ class Backend {
 // A compiled segment. Destroyed before its backend.
 class Program {
  public:
-  Program(std::shared_ptr<Backend> backend, fv_program* program)
-      : backend_(std::move(backend)), program_(program) {}
+  static Result<std::unique_ptr<Program>> compile(std::shared_ptr<Backend> backend,
+                                                  const fv_segment& segment);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -89,8 +89,9 @@ class Program {
   Status resume(int32_t wait, int32_t* pending);
 
  private:
+  Program() = default;
   std::shared_ptr<Backend> backend_;
-  fv_program* program_;
+  fv_program* program_ = nullptr;
 };
 
 // Memory of a device. Destroyed before its backend.

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #if !defined(__wasm__)
 #include <filesystem>
+#include <iterator>
 #endif
 
 #include "base/json_text.h"
@@ -119,14 +120,18 @@ Status Registry::remove(const std::string& name) {
   return Status(FV_NOT_FOUND, "no plugin named '" + name + "' is loaded");
 }
 
-void Registry::search() {
-  searched_ = true;
+Status Registry::search() {
+  const auto place = static_cast<std::ptrdiff_t>(entries_.size());
+  std::vector<Entry> linked_in;
   for (const fv_plugin_entry* entry = kStaticPlugins; *entry; ++entry) {
     auto opened = Library::open_static(*entry);
-    if (opened.ok())
-      entries_.push_back({"", opened.take(), "", "", true});
-    else
+    if (opened.ok()) {
+      linked_in.push_back({"", opened.take(), "", "", true});
+    } else if (opened.status().code() == FV_OUT_OF_MEMORY) {
+      return std::move(opened.status());
+    } else {
       log(FV_LOG_WARNING, opened.status().message().c_str());
+    }
   }
   // Nobody has to have installed any.
   if (const std::string folder = installed_plugins(); !folder.empty())
@@ -137,21 +142,28 @@ void Registry::search() {
         log(FV_LOG_WARNING, ("FOVEAL_PLUGIN_PATH: " + s.message()).c_str());
     }
   }
+  entries_.reserve(entries_.size() + linked_in.size());
+  entries_.insert(entries_.begin() + place, std::make_move_iterator(linked_in.begin()),
+                  std::make_move_iterator(linked_in.end()));
+  searched_ = true;
+  return ok();
 }
 
-void Registry::open_all() {
-  if (!searched_) search();
+Status Registry::open_all() {
+  if (!searched_) FV_TRY(search());
   for (Entry& e : entries_) {
     if (e.tried) continue;
-    e.tried = true;
     auto opened = Library::open(e.path);
     if (opened.ok()) {
       e.library = opened.take();
+    } else if (opened.status().code() == FV_OUT_OF_MEMORY) {
+      return std::move(opened.status());  // tried again next time
     } else {
       e.error = opened.status().message();
       const std::string& hint = opened.status().get()->hint;
       log(FV_LOG_WARNING, (e.error + (hint.empty() ? "" : " (" + hint + ")")).c_str());
     }
+    e.tried = true;
   }
   // Of several plugins of one name the newest wins; of equal versions the first found.
   for (Entry& e : entries_) {
@@ -165,11 +177,12 @@ void Registry::open_all() {
         e.shadowed = "version " + other.library->version() + " at '" + other.path + "' wins";
     }
   }
+  return ok();
 }
 
 Result<std::vector<Registry::Device>> Registry::find(const std::string& devices) {
   Lock lock(mutex_);
-  open_all();
+  FV_TRY(open_all());
   std::vector<Device> all;
   for (const Entry& e : entries_)
     if (e.library && e.shadowed.empty())
@@ -213,9 +226,9 @@ Result<std::vector<Registry::Device>> Registry::find(const std::string& devices)
   return chosen;
 }
 
-std::string Registry::json() {
+Result<std::string> Registry::json() {
   Lock lock(mutex_);
-  open_all();
+  FV_TRY(open_all());
   std::string out = "[";
   for (const Entry& e : entries_) {
     if (out.size() > 1) out += ",";

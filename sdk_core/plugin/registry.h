@@ -31,7 +31,7 @@ class Registry {
   // A name that does not exist, or is unusable here, is an error with the reason and the choices.
   Result<std::vector<Device>> find(const std::string& devices);
 
-  std::string json();
+  Result<std::string> json();
 
  private:
   struct Entry {
@@ -42,8 +42,8 @@ class Registry {
     bool tried = false;
   };
   // These with mutex_ held.
-  void open_all();
-  void search();  // what is there without anyone's call: linked in, installed, environment
+  Status open_all();  // fails for want of memory alone
+  Status search();    // what is there without anyone's call: linked in, installed, environment
   Status add_locked(const std::string& path);
   void add_file(const std::string& path);
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/guard.h"
 #include "foveal/plugin.h"
 
 // Filled by one thread at a time: the one that runs the session.
@@ -38,16 +39,23 @@ inline double now_us() {
 void trace_begin(fv_trace* trace, const fv_node* node);
 void trace_end(fv_trace* trace, const fv_node* node);
 
-// An event that began at `start_us` and ends now. `label()` is called when `key` is new.
+// An event that began at `start_us` and ends now. `label()` is called when `key` is new. One that
+// there is no memory for is left out: the run goes on.
 template <class F>
 void trace_event(fv_trace* trace, const void* key, double start_us, F&& label) {
   // Enough for minutes of running; beyond it a forgotten profile must not eat all memory.
   constexpr size_t kMaxEvents = 1 << 20;
   if (trace->events.size() >= kMaxEvents) return;
   const double end = now_us();
-  const auto [it, is_new] = trace->known.try_emplace(key, trace->labels.size());
-  if (is_new) trace->labels.push_back(label());
-  trace->events.push_back({it->second, start_us, end - start_us});
+  (void)guard_or(false, [&] {
+    auto it = trace->known.find(key);
+    if (it == trace->known.end()) {
+      trace->labels.push_back(label());
+      it = trace->known.emplace(key, trace->labels.size() - 1).first;
+    }
+    trace->events.push_back({it->second, start_us, end - start_us});
+    return true;
+  });
 }
 
 // Chrome trace format.

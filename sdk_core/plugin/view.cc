@@ -7,9 +7,11 @@ const void* PackedCache::get(const std::string& key, uint64_t bytes,
   Lock lock(mutex_);
   AlignedBuffer& entry = entries_[key];
   if (!entry) {
-    if (bytes <= SIZE_MAX) entry.reset(aligned_new(static_cast<size_t>(bytes)));  // 32 bits
-    if (!entry) return nullptr;
-    fill(entry.get());
+    if (bytes > SIZE_MAX) return nullptr;  // 32 bits
+    AlignedBuffer filling(aligned_new(static_cast<size_t>(bytes)));
+    if (!filling) return nullptr;
+    fill(filling.get());
+    entry = std::move(filling);
     bytes_ += bytes;
   }
   return entry.get();

@@ -1,4 +1,5 @@
 // foveal.h: graphs under construction and inspection.
+#include "base/guard.h"
 #include "foveal/foveal.h"
 #include "graph/infer.h"
 #include "graph/model_file.h"
@@ -84,93 +85,109 @@ Status check_values(const Graph& g, const int32_t* values, size_t count, int32_t
 extern "C" {
 
 fv_status* fv_graph_new(fv_graph** out) {
-  *out = new fv_graph;
-  return nullptr;
+  return guard(__func__, [&]() -> Status {
+    *out = new fv_graph;
+    return ok();
+  });
 }
 void fv_graph_free(fv_graph* g) { delete g; }
 
 fv_status* fv_graph_add_value(fv_graph* g, const char* name, fv_dtype dtype, int32_t rank,
                               const int64_t* dims, const char* const* dim_names,
                               int32_t* out_value) {
-  auto type = make_type(name, dtype, rank, dims);
-  if (!type.ok()) return type.status().release();
-  std::vector<std::string> names;
-  for (int32_t i = 0; dim_names && i < rank; ++i)
-    names.emplace_back(dim_names[i] ? dim_names[i] : "");
-  *out_value = g->graph.add_value(name, type.take(), std::move(names));
-  return nullptr;
+  return guard(__func__, [&]() -> Status {
+    auto type = make_type(name, dtype, rank, dims);
+    if (!type.ok()) return std::move(type.status());
+    std::vector<std::string> names;
+    for (int32_t i = 0; dim_names && i < rank; ++i)
+      names.emplace_back(dim_names[i] ? dim_names[i] : "");
+    *out_value = g->graph.add_value(name, type.take(), std::move(names));
+    return ok();
+  });
 }
 
 fv_status* fv_graph_add_constant(fv_graph* g, const char* name, fv_dtype dtype, int32_t rank,
                                  const int64_t* dims, const void* data, int32_t* out_value) {
-  auto type = make_type(name, dtype, rank, dims);
-  if (!type.ok()) return type.status().release();
-  const int64_t bytes = storage_bytes(type.value(), kPlain);
-  if (bytes < 0)
-    return shape_error(std::string("constant '") + name + "': shape " +
-                       to_string(type.value().dims) + " is not concrete")
-        .release();
-  Constant constant = Constant::copy_of(data, static_cast<uint64_t>(bytes));
-  if (!constant)
-    return Status(FV_OUT_OF_MEMORY, format("no memory for constant '%s' of %lld bytes", name,
-                                           static_cast<long long>(bytes)))
-        .release();
-  *out_value = g->graph.add_constant(name, type.take(), std::move(constant));
-  return nullptr;
+  return guard(__func__, [&]() -> Status {
+    auto type = make_type(name, dtype, rank, dims);
+    if (!type.ok()) return std::move(type.status());
+    const int64_t bytes = storage_bytes(type.value(), kPlain);
+    if (bytes < 0)
+      return shape_error(std::string("constant '") + name + "': shape " +
+                         to_string(type.value().dims) + " is not concrete");
+    Constant constant = Constant::copy_of(data, static_cast<uint64_t>(bytes));
+    if (!constant)
+      return Status(FV_OUT_OF_MEMORY, format("no memory for constant '%s' of %lld bytes", name,
+                                             static_cast<long long>(bytes)));
+    *out_value = g->graph.add_constant(name, type.take(), std::move(constant));
+    return ok();
+  });
 }
 
 fv_status* fv_graph_add_node(fv_graph* g, const char* op, const char* name, const int32_t* inputs,
                              size_t input_count, const int32_t* outputs, size_t output_count,
                              const fv_named_attr* attrs, size_t attr_count) {
-  if (Status s = check_values(g->graph, inputs, input_count, -1, "input"); !s.ok())
-    return s.release();
-  if (Status s = check_values(g->graph, outputs, output_count, 0, "output"); !s.ok())
-    return s.release();
-  auto made = make_attrs(attrs, attr_count);
-  if (!made.ok()) return std::move(made.status()).within(op).release();
-  g->graph.add_node(op, name, std::vector<int>(inputs, inputs + input_count),
-                    std::vector<int>(outputs, outputs + output_count), made.take());
-  return nullptr;
+  return guard(__func__, [&]() -> Status {
+    FV_TRY(check_values(g->graph, inputs, input_count, -1, "input"));
+    FV_TRY(check_values(g->graph, outputs, output_count, 0, "output"));
+    auto made = make_attrs(attrs, attr_count);
+    if (!made.ok()) return std::move(made.status()).within(op);
+    g->graph.add_node(op, name, std::vector<int>(inputs, inputs + input_count),
+                      std::vector<int>(outputs, outputs + output_count), made.take());
+    return ok();
+  });
 }
 
 fv_status* fv_graph_set_io(fv_graph* g, const int32_t* inputs, size_t input_count,
                            const int32_t* outputs, size_t output_count) {
-  if (Status s = check_values(g->graph, inputs, input_count, 0, "graph input"); !s.ok())
-    return s.release();
-  if (Status s = check_values(g->graph, outputs, output_count, 0, "graph output"); !s.ok())
-    return s.release();
-  g->graph.inputs.assign(inputs, inputs + input_count);
-  g->graph.outputs.assign(outputs, outputs + output_count);
-  return nullptr;
+  return guard(__func__, [&]() -> Status {
+    FV_TRY(check_values(g->graph, inputs, input_count, 0, "graph input"));
+    FV_TRY(check_values(g->graph, outputs, output_count, 0, "graph output"));
+    g->graph.inputs.assign(inputs, inputs + input_count);
+    g->graph.outputs.assign(outputs, outputs + output_count);
+    return ok();
+  });
 }
 
 fv_status* fv_graph_set_meta(fv_graph* g, const char* key, const char* value) {
-  g->graph.meta[key] = value;
-  return nullptr;
+  return guard(__func__, [&]() -> Status {
+    g->graph.meta[key] = value;
+    return ok();
+  });
 }
 
-fv_status* fv_graph_verify(fv_graph* g) { return verify(g->graph).release(); }
+fv_status* fv_graph_verify(fv_graph* g) {
+  return guard(__func__, [&] { return verify(g->graph); });
+}
 
 fv_status* fv_graph_value(const fv_graph* g, int32_t v, fv_tensor* out) {
-  if (Status s = check_values(g->graph, &v, 1, 0, "argument"); !s.ok()) return s.release();
-  describe(g->graph.type(v), g->graph.value(v).name.c_str(), out);
-  return nullptr;
+  return guard(__func__, [&]() -> Status {
+    FV_TRY(check_values(g->graph, &v, 1, 0, "argument"));
+    describe(g->graph.type(v), g->graph.value(v).name.c_str(), out);
+    return ok();
+  });
 }
 
 fv_status* fv_graph_save(fv_graph* g, const char* path) {
-  if (Status s = verify(g->graph); !s.ok()) return s.release();
-  return save_model(g->graph, path).release();
+  return guard(__func__, [&]() -> Status {
+    FV_TRY(verify(g->graph));
+    return save_model(g->graph, path);
+  });
 }
 
 fv_status* fv_graph_to_model(fv_graph* g, fv_model** out) {
-  if (Status s = verify(g->graph); !s.ok()) return s.release();
-  *out = new fv_model(g->graph);
-  return nullptr;
+  return guard(__func__, [&]() -> Status {
+    FV_TRY(verify(g->graph));
+    *out = new fv_model(g->graph);
+    return ok();
+  });
 }
 
 fv_status* fv_graph_from_model(const fv_model* model, fv_graph** out) {
-  *out = new fv_graph{model->graph};
-  return nullptr;
+  return guard(__func__, [&]() -> Status {
+    *out = new fv_graph{model->graph};
+    return ok();
+  });
 }
 
 int32_t fv_graph_values(const fv_graph* g) { return static_cast<int32_t>(g->graph.values.size()); }
@@ -200,54 +217,61 @@ size_t fv_graph_node_attrs(const fv_graph* g, int32_t i) {
   return g->graph.nodes[static_cast<size_t>(i)].attrs.size();
 }
 fv_status* fv_graph_node_attr(const fv_graph* g, int32_t i, size_t k, fv_named_attr* out) {
-  const Attrs& attrs = g->graph.nodes[static_cast<size_t>(i)].attrs;
-  if (k >= attrs.size())
-    return invalid(format("attribute %zu, expected less than %zu", k, attrs.size())).release();
-  *out = {attrs[k].name.c_str(), attr_view(attrs[k].value)};
-  return nullptr;
+  return guard(__func__, [&]() -> Status {
+    const Attrs& attrs = g->graph.nodes[static_cast<size_t>(i)].attrs;
+    if (k >= attrs.size())
+      return invalid(format("attribute %zu, expected less than %zu", k, attrs.size()));
+    *out = {attrs[k].name.c_str(), attr_view(attrs[k].value)};
+    return ok();
+  });
 }
 double fv_graph_node_macs(const fv_graph* g, int32_t i) {
-  const Node& node = g->graph.nodes[static_cast<size_t>(i)];
-  const OpDef* def = op_table().find(node.op);
-  std::vector<TensorType> in, out;
-  for (int v : node.inputs) {
-    in.push_back(v < 0 ? TensorType{} : g->graph.type(v));
-    if (!is_concrete(in.back().dims)) return -1;
-  }
-  for (int v : node.outputs) {
-    out.push_back(g->graph.type(v));
-    if (!is_concrete(out.back().dims)) return -1;
-  }
-  return def ? def->macs(node.attrs, in, out) : -1;
+  return guard_or(-1.0, [&]() -> double {
+    const Node& node = g->graph.nodes[static_cast<size_t>(i)];
+    const OpDef* def = op_table().find(node.op);
+    std::vector<TensorType> in, out;
+    for (int v : node.inputs) {
+      in.push_back(v < 0 ? TensorType{} : g->graph.type(v));
+      if (!is_concrete(in.back().dims)) return -1;
+    }
+    for (int v : node.outputs) {
+      out.push_back(g->graph.type(v));
+      if (!is_concrete(out.back().dims)) return -1;
+    }
+    return def ? def->macs(node.attrs, in, out) : -1;
+  });
 }
 
 fv_status* fv_op_infer(const char* op, const fv_tensor* inputs, size_t input_count,
                        const fv_named_attr* attrs, size_t attr_count, fv_tensor* out,
                        size_t output_count) {
-  auto made = make_attrs(attrs, attr_count);
-  if (!made.ok()) return std::move(made.status()).within(op).for_op(op).release();
-  Attrs full = made.take();
-  std::vector<TensorType> types;
-  std::vector<const TensorType*> present;
-  types.reserve(input_count);  // pointers into it
-  for (size_t i = 0; i < input_count; ++i) {
-    const fv_tensor& t = inputs[i];
-    if (t.rank > FV_MAX_RANK)
-      return shape_error(
-                 format("%s: input %zu has rank %d, expected 0 to %d", op, i, t.rank, FV_MAX_RANK))
-          .release();
-    types.push_back({t.dtype, Dims(t.dims, t.dims + std::max(t.rank, 0))});
-    present.push_back(t.rank < 0 ? nullptr : &types.back());
-  }
-  auto results = infer_op(op, full, present, output_count);
-  if (!results.ok()) return std::move(results.status()).for_op(op).release();
-  for (size_t i = 0; i < output_count; ++i) describe(results.value()[i], "", &out[i]);
-  return nullptr;
+  return guard(__func__, [&]() -> Status {
+    auto made = make_attrs(attrs, attr_count);
+    if (!made.ok()) return std::move(made.status()).within(op).for_op(op);
+    Attrs full = made.take();
+    std::vector<TensorType> types;
+    std::vector<const TensorType*> present;
+    types.reserve(input_count);  // pointers into it
+    for (size_t i = 0; i < input_count; ++i) {
+      const fv_tensor& t = inputs[i];
+      if (t.rank > FV_MAX_RANK)
+        return shape_error(
+            format("%s: input %zu has rank %d, expected 0 to %d", op, i, t.rank, FV_MAX_RANK));
+      types.push_back({t.dtype, Dims(t.dims, t.dims + std::max(t.rank, 0))});
+      present.push_back(t.rank < 0 ? nullptr : &types.back());
+    }
+    auto results = infer_op(op, full, present, output_count);
+    if (!results.ok()) return std::move(results.status()).for_op(op);
+    for (size_t i = 0; i < output_count; ++i) describe(results.value()[i], "", &out[i]);
+    return ok();
+  });
 }
 
 const char* fv_ops_json(void) {
-  static const std::string text = ops_json();
-  return text.c_str();
+  return guard_or("[]", [] {
+    static const std::string text = ops_json();
+    return text.c_str();
+  });
 }
 
 }  // extern "C"

@@ -195,10 +195,7 @@ class Planner {
       s.view.model_cache = &request_.model->packed;
       s.view.plan_cache = &plan_.packed;
       s.view.model_weights = &request_.model->weights;
-      fv_program* program = nullptr;
-      if (fv_status* e = backend->library().api().compile(backend->get(), &s.view, &program))
-        return Status(e).within("device '" + std::string(backend->device().name) + "'");
-      s.program = std::make_unique<Program>(backend, program);
+      FV_ASSIGN(s.program, Program::compile(backend, s.view));
       s.workspace = s.program->workspace();
     }
     return ok();

@@ -129,7 +129,6 @@ Status Session::start(bool wait, bool* pending) {
                   "poll until nothing is pending");
   FV_TRY(ensure_plan());
   next_step_ = 0;
-  running_ = true;
   pending_ = false;
   if (trace_) trace_->run_opened = now_us();
   return advance(wait, pending);
@@ -143,25 +142,22 @@ Status Session::poll(bool wait, bool* pending) {
 Status Session::advance(bool wait, bool* pending) {
   const std::vector<Step>& steps = plans_.front().plan->steps;
   *pending = false;
+  running_ = false;  // unless work is left pending: an error, of whatever kind, ends the run
   while (next_step_ < steps.size()) {
     // A step that is resumed began when it was started.
     if (trace_ && !pending_) trace_->step_opened = now_us();
     bool unfinished = false;
     Status s = run_step(steps[next_step_], pending_, wait, &unfinished);
-    if (!s.ok()) {
-      running_ = pending_ = false;
-      return s;
-    }
+    FV_TRY(std::move(s));
     pending_ = unfinished;
     if (unfinished && !wait) {
-      *pending = true;
+      *pending = running_ = true;
       return ok();
     }
     if (unfinished) continue;
     if (trace_) trace(steps[next_step_]);
     ++next_step_;
   }
-  running_ = false;
   if (trace_)
     trace_event(trace_.get(), this, trace_->run_opened,
                 [] { return fv_trace::Label{"run", "session", "{}"}; });

@@ -30,6 +30,20 @@ class Attributes {
     return py::isinstance<py::int_>(h) || py::isinstance<py::bool_>(h) ||
            (py::hasattr(h, "__index__") && !py::hasattr(h, "__len__"));
   }
+  // Python's integers have no end.
+  int64_t integer(const py::handle& value) const {
+    const py::int_ number(py::reinterpret_borrow<py::object>(value));
+    int overflow = 0;
+    const int64_t result = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (overflow)
+      throw_if(fv_status_new(FV_INVALID_ARGUMENT, 0, nullptr,
+                             ("attribute '" + names_.back() +
+                              "': expected integers of 64 bits, got one that needs more")
+                                 .c_str(),
+                             nullptr));
+    if (result == -1 && PyErr_Occurred()) throw py::error_already_set();
+    return result;
+  }
   void convert(const py::handle& value, fv_attr& out) {
     if (py::isinstance<py::str>(value)) {
       strings_.push_back(py::cast<std::string>(value));
@@ -37,7 +51,7 @@ class Attributes {
       out.string = strings_.back().c_str();
       out.count = strings_.back().size();
     } else if (is_int(value)) {
-      ints_.push_back({py::cast<int64_t>(py::int_(py::reinterpret_borrow<py::object>(value)))});
+      ints_.push_back({integer(value)});
       out.type = FV_ATTR_INT;
       out.ints = ints_.back().data();
     } else if (py::isinstance<py::float_>(value) || py::hasattr(value, "__float__")) {
@@ -51,9 +65,7 @@ class Attributes {
       for (const auto& item : list) all_ints = all_ints && is_int(item);
       if (all_ints) {
         ints_.emplace_back();
-        for (const auto& item : list)
-          ints_.back().push_back(
-              py::cast<int64_t>(py::int_(py::reinterpret_borrow<py::object>(item))));
+        for (const auto& item : list) ints_.back().push_back(integer(item));
         out.type = FV_ATTR_INTS;
         out.ints = ints_.back().data();
         out.count = ints_.back().size();

@@ -1,4 +1,5 @@
-// C++ over plugin.h: write kernels, get a plugin. Header-only, C++20, no exceptions or RTTI.
+// C++ over plugin.h: write kernels, get a plugin. Header-only, C++20, no RTTI. Compiled with
+// exceptions, no memory for a container is FV_OUT_OF_MEMORY; without, it ends the process.
 //
 //   struct Relu : plugin::Kernel {
 //     int x, y; int64_t n;
@@ -19,6 +20,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/guard.h"
 #include "base/status.h"
 #include "base/tensor_type.h"
 #include "foveal/plugin.h"
@@ -134,7 +136,8 @@ struct Context {
   const fv_segment* segment;
 
   int threads() const { return host->segment_threads(segment); }
-  // See fv_host.packed. `fill` is called as fill(void* dst), at most once per model.
+  // See fv_host.packed. `fill` is called as fill(void* dst), at most once per model; it must not
+  // allocate, as it runs below frames of the host.
   template <class F>
   const void* packed(const Value& constant, const std::string& key, size_t bytes, F&& fill) const {
     using Fn = std::remove_reference_t<F>;
@@ -241,12 +244,18 @@ inline fv_status* to_host(const fv_host* host, const Status& s) {
   return host->status_new(e->code, e->native, e->op.c_str(), e->message.c_str(), e->hint.c_str());
 }
 
+// f() returns a Status. Neither errors nor exceptions of this library cross the line.
+template <class F>
+fv_status* answer(const fv_host* host, const char* where, F&& f) noexcept {
+  return to_host(host, Status(guard(where, f)));
+}
+
 template <const PluginDef* def>
 fv_status* open(const fv_host* host, fv_plugin** out) {
-  auto* p = new (std::nothrow) Plugin{host, def, def->devices()};
-  if (!p) return host->status_new(FV_OUT_OF_MEMORY, 0, def->name, "no memory to open", nullptr);
-  *out = reinterpret_cast<fv_plugin*>(p);
-  return nullptr;
+  return answer(host, def->name, [&] {
+    *out = reinterpret_cast<fv_plugin*>(new Plugin{host, def, def->devices()});
+    return ok();
+  });
 }
 inline void close(fv_plugin* p) { delete of(p); }
 inline int32_t device_count(fv_plugin* p) { return static_cast<int32_t>(of(p)->devices.size()); }
@@ -258,24 +267,35 @@ inline void device_info(fv_plugin* p, int32_t i, fv_device_info* out) {
 }
 inline fv_status* backend_create(fv_plugin* p, int32_t device, const fv_option*, size_t,
                                  fv_backend** out) {
-  *out = reinterpret_cast<fv_backend*>(new Backend{of(p), of(p)->def->kernels(device)});
-  return nullptr;
+  return answer(of(p)->host, of(p)->def->name, [&] {
+    *out = reinterpret_cast<fv_backend*>(new Backend{of(p), of(p)->def->kernels(device)});
+    return ok();
+  });
 }
 inline void backend_destroy(fv_backend* b) { delete of(b); }
 inline void supports(fv_backend* b, const fv_node* n, fv_support* out) {
   const Node node(of(b)->plugin->host, n);
   Support answer{out};
-  const KernelDef* k = of(b)->find(node.op());
-  if (!k) return answer.no(format("no kernel for '%s'", node.op()));
-  k->supports(node, answer);
+  const bool asked = guard_or(false, [&] {
+    const KernelDef* k = of(b)->find(node.op());
+    if (k)
+      k->supports(node, answer);
+    else
+      answer.no(format("no kernel for '%s'", node.op()));
+    return true;
+  });
+  if (asked) return;
+  out->supported = 0;
+  std::snprintf(out->reason, sizeof(out->reason), "out of memory");
 }
 inline int32_t fuses(fv_backend* b, const fv_node* n, const fv_node* post, int32_t chain_input) {
   const fv_host* host = of(b)->plugin->host;
   const Node node(host, n);
   const KernelDef* k = of(b)->find(node.op());
-  return k && k->fuses && k->fuses(node, Node(host, post), chain_input);
+  return guard_or(false,
+                  [&] { return k && k->fuses && k->fuses(node, Node(host, post), chain_input); });
 }
-inline fv_status* compile(fv_backend* b, const fv_segment* segment, fv_program** out) {
+inline Status compile_segment(fv_backend* b, const fv_segment* segment, fv_program** out) {
   const fv_host* host = of(b)->plugin->host;
   const Context context{host, segment};
   auto program = std::make_unique<Program>();
@@ -284,29 +304,34 @@ inline fv_status* compile(fv_backend* b, const fv_segment* segment, fv_program**
     const fv_node* handle = host->segment_node(segment, i);
     const Node node(host, handle);
     const KernelDef* k = of(b)->find(node.op());
-    if (!k) return host->status_new(FV_UNSUPPORTED_OP, 0, node.op(), "no such kernel", nullptr);
+    if (!k) return Status(FV_UNSUPPORTED_OP, "no such kernel", {}, node.op());
     MadeKernel made = k->make(context, node);
-    if (!made.ok())
-      return to_host(host, std::move(made.status()).within(node.name()).for_op(node.op()));
+    if (!made.ok()) return std::move(made.status()).within(node.name()).for_op(node.op());
     program->workspace = std::max(program->workspace, made.value()->workspace);
     program->steps.push_back({handle, made.take()});
   }
   *out = reinterpret_cast<fv_program*>(program.release());
-  return nullptr;
+  return ok();
+}
+inline fv_status* compile(fv_backend* b, const fv_segment* segment, fv_program** out) {
+  return answer(of(b)->plugin->host, of(b)->plugin->def->name,
+                [&] { return compile_segment(b, segment, out); });
 }
 inline void program_info(fv_program* p, fv_program_info* out) { out->workspace = of(p)->workspace; }
 inline void program_destroy(fv_program* p) { delete of(p); }
-inline fv_status* run(fv_program* handle, const fv_run* r, int32_t* pending) {
-  Program* p = of(handle);
-  *pending = 0;
+inline Status run_steps(Program* p, const fv_run* r) {
   const Run context{p->host, r, static_cast<char*>(r->workspace)};
   for (Program::Step& step : p->steps) {
     if (r->trace) p->host->trace_begin(r->trace, step.node);
     Status s = step.kernel->run(context);
     if (r->trace) p->host->trace_end(r->trace, step.node);
-    if (!s.ok()) return to_host(p->host, s);
+    if (!s.ok()) return s;
   }
-  return nullptr;
+  return ok();
+}
+inline fv_status* run(fv_program* handle, const fv_run* r, int32_t* pending) {
+  *pending = 0;
+  return answer(of(handle)->host, "run", [&] { return run_steps(of(handle), r); });
 }
 
 }  // namespace detail

@@ -22,7 +22,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, Protocol
 
-from foveal.errors import FovealError, ModelError, NotFoundError, ShapeError
+from foveal.errors import ArgumentError, FovealError, ModelError, NotFoundError, ShapeError
 from foveal.graph import Dim, Graph
 
 __all__ = ["ConvertOptions", "Importer", "convert", "importers"]
@@ -161,7 +161,7 @@ def _load(importer: Any, data: bytes, options: ConvertOptions) -> Graph:
     """A damaged file can contradict itself in ways no importer lists: those are ModelErrors."""
     try:
         graph: Graph = importer.load(data, options)
-    except ShapeError as e:  # what the file says does not fit together
+    except (ArgumentError, ShapeError) as e:  # what the file says does not fit together
         raise ModelError(e.message, op=e.op, hint=e.hint) from e
     except FovealError:
         raise
