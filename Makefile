@@ -4,6 +4,8 @@
 # make portability  cross-builds for ARM and WebAssembly, runs the operator tests there
 # make bench  models beside other engines (installs them into .venv)
 # make lint   ruff, mypy, clang-format
+# make asan tsan fuzz  sanitizers and fuzzing (tests/hardening/run.py); FUZZ_SECONDS per target
+# make hardening-short  a little of each
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,10 +13,12 @@ OUT := out
 BENCH_MODELS ?= face face-full-range face-center objects
 BENCH_THREADS ?= 1,2
 BUILD := build/dev
+FUZZ_SECONDS ?= 60
+MUTATIONS ?= 10000
 
 SOURCES := $(shell git ls-files cmake sdk_core imgproc plugins platforms tests/ops CMakeLists.txt pyproject.toml 2>/dev/null)
 
-.PHONY: demo test test-all test-cpp portability lint format bench clean
+.PHONY: demo test test-all test-cpp lint format bench portability asan tsan fuzz hardening-short clean
 
 demo: $(VENV)/.foveal
 	$(BIN)/foveal detect "$$($(BIN)/foveal zoo get astronaut)" --model face --out $(OUT)/astronaut-face.png
@@ -46,6 +50,19 @@ bench: $(VENV)/.foveal $(VENV)/.bench
 	$(BIN)/python tests/bench/architectures.py $(OUT)/bench
 	$(BIN)/foveal bench $(BENCH_MODELS) $(OUT)/bench/*.onnx --against all --threads $(BENCH_THREADS) \
 	  --json $(OUT)/bench/bench.json
+
+HARDENING := $(BIN)/python tests/hardening/run.py
+asan: $(VENV)/.foveal $(VENV)/.test
+	$(HARDENING) asan --mutations $(MUTATIONS)
+
+tsan: $(VENV)/.build
+	$(HARDENING) tsan
+
+fuzz: $(VENV)/.foveal
+	$(HARDENING) fuzz --seconds $(FUZZ_SECONDS)
+
+hardening-short: $(VENV)/.foveal
+	$(HARDENING) short
 
 clean:
 	rm -rf build dist $(OUT) $(VENV)

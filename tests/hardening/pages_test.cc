@@ -1,0 +1,145 @@
+// Frames and tensors between pages that must not be touched: reading or writing one byte outside
+// of what was described ends the process, in any build. Every format, tight and padded strides, a
+// short last row, every orientation and every kind of plan.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "core/check.h"
+#include "foveal/foveal.h"
+#include "foveal/imgproc.h"
+
+using foveal::Status;
+
+namespace {
+
+size_t page() {
+  static const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+// `bytes` that end at a forbidden page, or begin behind one.
+class Guarded {
+ public:
+  Guarded(size_t bytes, bool at_end) : whole_((bytes + page() - 1) / page() * page() + 2 * page()) {
+    base_ = static_cast<char*>(
+        mmap(nullptr, whole_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (!CHECK(base_ != MAP_FAILED)) std::abort();
+    mprotect(base_, page(), PROT_NONE);
+    mprotect(base_ + whole_ - page(), page(), PROT_NONE);
+    data_ = at_end ? base_ + whole_ - page() - bytes : base_ + page();
+    for (size_t i = 0; i < bytes; ++i) data_[i] = static_cast<char>(i * 31 + 7);
+  }
+  ~Guarded() { munmap(base_, whole_); }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+  uint8_t* data() const { return reinterpret_cast<uint8_t*>(data_); }
+
+ private:
+  size_t whole_;
+  char* base_;
+  char* data_;
+};
+
+struct Format {
+  fv_pixel_format format;
+  int planes;
+  int pixel[3];  // bytes
+};
+constexpr Format kFormats[] = {{FV_RGB, 1, {3}},     {FV_BGR, 1, {3}},       {FV_RGBA, 1, {4}},
+                               {FV_BGRA, 1, {4}},    {FV_GRAY, 1, {1}},      {FV_NV12, 2, {1, 2}},
+                               {FV_NV21, 2, {1, 2}}, {FV_I420, 3, {1, 1, 1}}};
+constexpr std::string_view kSpecs[] = {
+    R"({"size":[33,17]})",
+    R"({"size":[97,61],"sample":{"k":"nearest"}})",
+    R"({"size":[24,40],"fit":{"k":"letterbox"},"color":"BGR"})",
+    R"({"size":[19,19],"fit":{"k":"cover"},"color":"GRAY"})",
+    R"({"size":[21,23],"roi":"per_call","border":{"k":"constant","v":5}})",
+    R"({"size":[21,23],"roi":"per_call"})",
+};
+constexpr int kSizes[][2] = {{1, 1}, {2, 3}, {33, 17}, {97, 61}, {64, 5}, {131, 2}};
+
+int runs = 0;
+
+fv_image_plan* plan_of(std::string_view text, fv_dtype type) {
+  fv_image_spec* spec = nullptr;
+  CHECK_OK(Status(fv_image_spec_from_json(text.data(), text.size(), &spec)));
+  fv_tensor input{};
+  input.abi = FV_ABI_INIT(fv_tensor);
+  input.dtype = type;
+  input.rank = 4;
+  for (int64_t& d : input.dims) d = -1;
+  input.layout = {FV_LAYOUT_PLAIN, 0};
+  fv_image_plan* plan = nullptr;
+  CHECK_OK(Status(fv_image_plan_create(spec, &input, type == FV_UINT8 ? FV_NHWC : FV_NCHW, &plan)));
+  fv_image_spec_free(spec);
+  return plan;
+}
+
+void run(const Format& f, int width, int height, int padding, bool at_end, std::string_view spec,
+         fv_image_plan* plan) {
+  fv_frame frame{};
+  frame.abi = FV_ABI_INIT(fv_frame);
+  frame.format = f.format;
+  frame.width = width;
+  frame.height = height;
+  frame.matrix = FV_BT601;
+  frame.range = FV_LIMITED;
+  frame.plane_count = f.planes;
+  std::vector<std::unique_ptr<Guarded>> memory;
+  for (int i = 0; i < f.planes; ++i) {
+    const int w = i ? (width + 1) / 2 : width, h = i ? (height + 1) / 2 : height;
+    const int row = w * f.pixel[i] + padding;
+    const auto bytes =
+        static_cast<size_t>(row * (h - 1) + w * f.pixel[i]);  // the last row is short
+    memory.push_back(std::make_unique<Guarded>(bytes, at_end));
+    frame.planes[i] = {memory.back()->data(), bytes, row, 0};
+  }
+  const size_t out_bytes = fv_image_plan_bytes(plan);
+  const Guarded out(out_bytes, at_end || out_bytes % 4 != 0);
+  const fv_roi rois[] = {
+      {FV_ROI_RECT, 0, {-3, -2, width + 4.0, height + 5.0}},
+      {FV_ROI_RECT, 0, {0, 0, width * 1.0, height * 1.0}},
+      {FV_ROI_ROTATED, 0, {width / 2.0, height / 2.0, 30, 20, 33}},
+      {FV_ROI_QUAD, 0, {0, 0, width * 1.0, 1, width - 1.0, height * 1.0, -2, 9}}};
+  const bool per_call = spec.find("per_call") != spec.npos;
+  for (const int rotation : {0, 90, 180, 270})
+    for (const int mirror : {0, 1}) {
+      frame.rotation = rotation;
+      frame.mirror = mirror;
+      for (size_t r = 0; r < (per_call ? std::size(rois) : 1); ++r) {
+        fv_status* s = fv_image_plan_run(plan, &frame, per_call ? &rois[r] : nullptr, out.data(),
+                                         out_bytes, nullptr, nullptr);
+        // A quad over a tiny picture may be none.
+        if (per_call && s && fv_status_code(s) != FV_INTERNAL)
+          fv_status_free(s);
+        else
+          CHECK_OK(Status(s));
+        ++runs;
+      }
+    }
+}
+
+}  // namespace
+
+int main() {
+  for (const std::string_view spec : kSpecs)
+    for (const fv_dtype type : {FV_FLOAT32, FV_UINT8}) {
+      fv_image_plan* plan = plan_of(spec, type);
+      if (!CHECK(plan != nullptr)) continue;
+      for (const Format& f : kFormats)
+        for (const auto& size : kSizes)
+          for (const int padding : {0, 5})
+            for (const bool at_end : {true, false})
+              run(f, size[0], size[1], padding, at_end, spec, plan);
+      fv_image_plan_free(plan);
+    }
+  std::printf("%d runs\n", runs);
+  return CHECK_RESULT();
+}
