@@ -12,6 +12,8 @@
 #ifndef FOVEAL_BASE_GUARD_H_
 #define FOVEAL_BASE_GUARD_H_
 
+#include <cstdlib>
+#include <cstring>
 #include <new>
 #include <stdexcept>
 
@@ -72,6 +74,14 @@ T guard_or(T otherwise, F&& f) noexcept {
   (void)otherwise;
   return f();
 #endif
+}
+
+// A copy that a C caller owns and frees with fv_string_free.
+inline Status give_string(const std::string& text, char** out) {
+  *out = static_cast<char*>(std::malloc(text.size() + 1));
+  if (!*out) return Status(FV_OUT_OF_MEMORY, "no memory for a text");
+  std::memcpy(*out, text.c_str(), text.size() + 1);
+  return ok();
 }
 
 }  // namespace foveal

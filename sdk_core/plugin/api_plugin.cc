@@ -1,6 +1,5 @@
 // foveal.h: plugins.
 #include <cstdlib>
-#include <cstring>
 
 #include "base/guard.h"
 #include "foveal/foveal.h"
@@ -8,13 +7,6 @@
 #include "plugin/registry.h"
 
 using namespace foveal;
-
-static Status give_string(const std::string& text, char** out) {
-  *out = static_cast<char*>(std::malloc(text.size() + 1));
-  if (!*out) return Status(FV_OUT_OF_MEMORY, "no memory for a text");
-  std::memcpy(*out, text.c_str(), text.size() + 1);
-  return ok();
-}
 
 extern "C" {
 

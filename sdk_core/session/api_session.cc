@@ -136,10 +136,7 @@ fv_status* fv_session_poll(fv_session* s, int32_t wait, int32_t* pending) {
 fv_status* fv_session_explain(fv_session* s, char** out) {
   return guard(__func__, [&]() -> Status {
     FV_ASSIGN(const std::string text, s->session->explain());
-    *out = static_cast<char*>(std::malloc(text.size() + 1));
-    if (!*out) return Status(FV_OUT_OF_MEMORY, "no memory for a text");
-    std::memcpy(*out, text.c_str(), text.size() + 1);
-    return ok();
+    return give_string(text, out);
   });
 }
 fv_status* fv_session_profile(fv_session* s, const char* path) {

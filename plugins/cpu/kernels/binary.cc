@@ -1,49 +1,34 @@
 // Every arithmetic row of ops/binary.h and prelu, with numpy broadcasting and fused chains.
 // Integers take the scalar loops of generic/elementwise.h.
-#include "common/posts.h"
+#include "common/chunked.h"
 #include "generic/elementwise.h"
 
 namespace foveal::cpu {
 inline namespace FV_ISA {
 namespace {
 
-constexpr int64_t kChunk = 4096;
-
-struct BinaryKernel : Kernel {
+struct BinaryKernel : ChunkedKernel {
   BinaryFn vv, pv, vp;
   Operand a, b;
-  int y = -1, threads = 1;
-  int64_t count = 0;
-  Posts posts;
 
   Status run(const Run& r) override {
     const float* pa = a.base(r);
     const float* pb = b.base(r);
-    float* dst = r.ptr<float>(y);
-    const int64_t chunks = ceil_div(count, kChunk);
-    const int64_t tasks = task_count(chunks, kChunk, threads);
-    r.parallel_for(tasks, [&](int64_t task, int) {
+    return run_chunks(r, [&](float* dst, int64_t i, int64_t n) {
       alignas(64) float splat_a[kLanes], splat_b[kLanes];
-      const Range range = slice_of(chunks, task, tasks);
-      for (int64_t i = range.begin * kChunk; i < std::min(range.end * kChunk, count); i += kChunk) {
-        const int64_t n = std::min(kChunk, count - i);
-        for (int64_t k = 0; k < n;) {
-          const Operand::Piece qa = a.piece(pa, i + k, splat_a), qb = b.piece(pb, i + k, splat_b);
-          const int64_t m = std::min({qa.n, qb.n, n - k});
-          const BinaryFn f = qa.pattern ? (qb.pattern ? nullptr : pv) : qb.pattern ? vp : vv;
-          if (f) {
-            f(dst + i + k, qa.p, qb.p, m);
-          } else {  // both repeat: spread a first
-            spread(dst + i + k, qa.p, m);
-            vp(dst + i + k, dst + i + k, qb.p, m);
-          }
-          k += m;
+      for (int64_t k = 0; k < n;) {
+        const Operand::Piece qa = a.piece(pa, i + k, splat_a), qb = b.piece(pb, i + k, splat_b);
+        const int64_t m = std::min({qa.n, qb.n, n - k});
+        const BinaryFn f = qa.pattern ? (qb.pattern ? nullptr : pv) : qb.pattern ? vp : vv;
+        if (f) {
+          f(dst + k, qa.p, qb.p, m);
+        } else {  // both repeat: spread a first
+          spread(dst + k, qa.p, m);
+          vp(dst + k, dst + k, qb.p, m);
         }
-        posts.apply(r, dst + i, n, i);
-        if (posts.empty()) posts.zero_padding(dst + i, n, i);
+        k += m;
       }
     });
-    return ok();
   }
   static void spread(float* y, const float* pattern, int64_t n) {
     for (int64_t i = 0; i < n; ++i) y[i] = pattern[i % kLanes];
@@ -83,10 +68,7 @@ MadeKernel make(const Context& c, const Node& node) {
   k->vp = find_binary(node.op(), false, true);
   FV_ASSIGN(k->a, Operand::make(node.input(0), y));
   FV_ASSIGN(k->b, Operand::make(node.input(1), y));
-  k->y = y.slot();
-  k->count = physical_count(y);
-  k->threads = c.threads();
-  FV_ASSIGN(k->posts, Posts::make(node, y));
+  FV_TRY(k->prepare(c, node));
   return made(std::move(k));
 }
 
