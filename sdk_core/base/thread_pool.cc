@@ -35,6 +35,7 @@ constexpr int kMaxWorkers = 63;
 // How long an idle worker looks for work before it sleeps: longer than the gap between two
 // operators of one run, much shorter than a frame.
 constexpr int kSpins = 4000;
+constexpr uint64_t kClosed = 1 << 8, kInside = kClosed - 1;
 
 class Workers {
  public:
@@ -67,10 +68,10 @@ class Workers {
     ctx_ = ctx;
     tasks_ = tasks;
     next_.store(0, std::memory_order_relaxed);
-    active_.store(helpers, std::memory_order_relaxed);
-    // One word tells workers that there is a new call and who takes part in it: a worker that is
-    // late for a call it has no part in must not mistake itself for part of the next.
-    call_.store(((call_.load(std::memory_order_relaxed) >> 8) + 1) << 8 | helpers);
+    const uint64_t number = (call_.load(std::memory_order_relaxed) >> 8) + 1;
+    door_.store(number << 9, std::memory_order_release);
+    // One word tells workers that there is a new call and who may take part in it.
+    call_.store(number << 8 | static_cast<uint64_t>(helpers));
     // Sleepers are counted before they look at call_ for the last time, so none is missed.
     if (sleeping_.load() > 0) {
       {
@@ -79,8 +80,10 @@ class Workers {
       wake_.notify_all();
     }
     drain(0);
-    // Waiting for every helper, late starters included, keeps ctx alive for exactly this call.
-    for (int spins = 0; active_.load(std::memory_order_acquire) > 0;) {
+    // Nothing is left to take. Who has not come yet is locked out: on a busy machine it may take
+    // the system long to run a worker. Who is inside works on its last task, with ctx.
+    door_.fetch_or(kClosed, std::memory_order_acq_rel);
+    for (int spins = 0; door_.load(std::memory_order_acquire) & kInside;) {
       if (++spins < 1 << 14)
         FV_PAUSE();
       else
@@ -111,6 +114,16 @@ class Workers {
     }
   }
 
+  // False when the call is over.
+  bool enter(uint64_t number) {
+    uint64_t door = door_.load(std::memory_order_relaxed);
+    do {
+      if (door >> 8 != number << 1) return false;
+    } while (!door_.compare_exchange_weak(door, door + 1, std::memory_order_acquire,
+                                          std::memory_order_relaxed));
+    return true;
+  }
+
   void loop(int id) {
     uint64_t seen = 0;
     for (;;) {
@@ -125,17 +138,19 @@ class Workers {
         sleeping_.fetch_sub(1);
       }
       seen = call_.load(std::memory_order_acquire);
-      if (id <= static_cast<int>(seen & 0xff)) {
+      if (id <= static_cast<int>(seen & 0xff) && enter(seen >> 8)) {
         drain(id);
-        active_.fetch_sub(1, std::memory_order_release);
+        door_.fetch_sub(1, std::memory_order_release);
       }
     }
   }
 
   std::mutex start_mutex_, busy_, mutex_;
   std::condition_variable wake_;
-  std::atomic<int> started_{0}, sleeping_{0}, active_{0};
-  std::atomic<uint64_t> call_{0};  // number of the call << 8 | helpers taking part
+  std::atomic<int> started_{0}, sleeping_{0};
+  std::atomic<uint64_t> call_{0};  // number of the call << 8 | helpers that may take part
+  // number of the call << 9 | closed << 8 | helpers inside
+  std::atomic<uint64_t> door_{kClosed};
   std::atomic<int64_t> next_{0};
   fv_task task_ = nullptr;
   void* ctx_ = nullptr;
