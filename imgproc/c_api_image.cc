@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/dtype.h"
 #include "base/guard.h"
 #include "foveal/imgproc.h"
 #include "imgproc/plan.h"
@@ -54,7 +55,7 @@ std::string explain(const Plan& p) {
   static constexpr const char* kKinds[] = {"rows first (axis-aligned)", "taps (axis-aligned)",
                                            "gather (affine or projective)"};
   std::string t = format("image plan: %dx%d %s, tensor %llu bytes, kernels %s\n", p.spec.width,
-                         p.spec.height, p.store.dtype == FV_FLOAT32 ? "float32" : "uint8",
+                         p.spec.height, dtype_name(p.store.dtype),
                          static_cast<unsigned long long>(p.store.bytes), kernels().isa);
   t += "spec " + p.spec.digest.substr(0, 16) + ": " + p.spec.json + "\n";
   if (!p.ran) return t + "not run yet: the plan is chosen by the frame's size and orientation\n";
@@ -82,12 +83,13 @@ void band_task(void* ctx, int64_t task, int32_t) {
   run_band(p, y0, std::min(y0 + kBandRows, p.spec.height));
 }
 
-Status create_plan(const Spec& given, const fv_tensor& input, fv_axis_order order, Plan& p) {
+Status create_plan(const Spec& given, const fv_tensor& input, fv_axis_order order,
+                   const Quantization& quantization, Plan& p) {
   FV_TRY(check_supported(given));
   p.spec = given;
   FV_TRY(read_tensor_size(input, order, p.spec));
   const Spec& spec = p.spec;
-  FV_ASSIGN(p.store, make_store(spec, input, order));
+  FV_ASSIGN(p.store, make_store(spec, input, order, quantization));
   for (Axis* a : {&p.x, &p.y}) {
     const size_t n = static_cast<size_t>(a == &p.x ? spec.width : spec.height);
     a->i0.resize(n);
@@ -97,20 +99,8 @@ Status create_plan(const Spec& given, const fv_tensor& input, fv_axis_order orde
   }
   for (auto& group : p.xo)
     for (auto& tap : group) tap.resize(static_cast<size_t>(spec.width));
-  Run& r = p.run;
-  r.k = &kernels();
-  r.store = p.store;
-  r.round = spec.intermediate == Intermediate::kU8;
-  r.plain = p.store.dtype == FV_UINT8;
-  for (int c = 0; c < spec.channels(); ++c) {
-    const size_t i = static_cast<size_t>(c);
-    r.scale[c] = static_cast<float>(spec.norm_scale / spec.norm_std[i]);
-    r.bias[c] = static_cast<float>(-spec.norm_mean[i] / spec.norm_std[i]);
-    r.plain = r.plain && r.scale[c] == 1 && r.bias[c] == 0;
-    if (i < spec.pad.size()) r.pad[c] = static_cast<float>(spec.pad[i]);
-    if (i < spec.border_value.size()) r.border[c] = static_cast<float>(spec.border_value[i]);
-  }
-  return ok();
+  p.run.k = &kernels();
+  return make_finish(quantization, p);
 }
 
 }  // namespace
@@ -151,12 +141,17 @@ fv_status* fv_image_spec_size(const fv_image_spec* spec, const fv_frame* frame, 
 
 fv_status* fv_image_plan_create(const fv_image_spec* spec, const fv_tensor* input,
                                 fv_axis_order order, fv_image_plan** out) {
+  return fv_image_plan_create_quantized(spec, input, order, 1, 0, out);
+}
+fv_status* fv_image_plan_create_quantized(const fv_image_spec* spec, const fv_tensor* input,
+                                          fv_axis_order order, double scale, int32_t zero_point,
+                                          fv_image_plan** out) {
   return guard(__func__, [&]() -> Status {
     if (!spec || !input || !out)
       return missing("fv_image_plan_create", !spec ? "spec" : !input ? "input" : "out");
     *out = nullptr;
     auto plan = std::make_unique<fv_image_plan>();
-    FV_TRY(create_plan(spec->spec, *input, order, plan->plan));
+    FV_TRY(create_plan(spec->spec, *input, order, {scale, zero_point}, plan->plan));
     *out = plan.release();
     return ok();
   });
@@ -182,8 +177,10 @@ fv_status* fv_image_plan_run(fv_image_plan* plan, const fv_frame* frame, const f
                     format("image plan: dst: expected at least %llu bytes, got %llu",
                            static_cast<unsigned long long>(p.store.bytes),
                            static_cast<unsigned long long>(dst_bytes)));
-    if (p.store.dtype == FV_FLOAT32 && reinterpret_cast<uintptr_t>(dst) % 4)
-      return Status(FV_INVALID_ARGUMENT, "image plan: dst: expected an address aligned to 4 bytes");
+    const size_t element = dtype_size(p.store.dtype);
+    if (reinterpret_cast<uintptr_t>(dst) % element)
+      return Status(FV_INVALID_ARGUMENT,
+                    format("image plan: dst: expected an address aligned to %zu bytes", element));
     p.ran = false;
     FV_TRY(lower(p, *frame, roi));
     p.run.dst = static_cast<uint8_t*>(dst);

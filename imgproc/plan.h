@@ -22,6 +22,15 @@ struct Store {
   int64_t component[3] = {};  // element offset of each component
   int lanes = 0;              // > channels within one pixel: the rest is zeroed (blocked layouts)
   uint64_t bytes = 0;         // of the whole tensor
+  bool whole = false;         // int8, int16, or uint8 with a scale or a zero point
+  float low = 0, high = 0;    // whole: what round(y / scale) is clamped to
+  float zero = 0;             // whole: added after that
+};
+
+// How a tensor of whole numbers holds y: clamp(round half to even(y / scale) + zero_point).
+struct Quantization {
+  double scale = 1;
+  int zero_point = 0;
 };
 
 // Affine colour map, source components -> tensor components, before the clamp.
@@ -59,6 +68,7 @@ struct Run {
   bool round = false;
   float scale[3] = {}, bias[3] = {};
   bool plain = false;  // 8-bit tensor, scale 1, bias 0
+  bool table = false;  // whole numbers of 256 levels: Plan.table says the element of each
   Store store;
   uint8_t* dst = nullptr;
 };
@@ -71,6 +81,8 @@ struct Plan {
   // Tables of the last run; sized at compile.
   Axis x, y;
   std::vector<int32_t> xo[3][2];  // [group][tap] byte offsets along tensor x
+
+  uint16_t table[3][256] = {};  // run.table: bits of the element, per channel and level
 
   Run run;
   bool ran = false;
@@ -102,7 +114,11 @@ void run_band(const Plan& plan, int y0, int y1);
 // A flexible spec gets its width and height from the tensor. What make_store refuses is left to it.
 Status read_tensor_size(const fv_tensor& input, fv_axis_order order, Spec& spec);
 
-Result<Store> make_store(const Spec& spec, const fv_tensor& input, fv_axis_order order);
+Result<Store> make_store(const Spec& spec, const fv_tensor& input, fv_axis_order order,
+                         const Quantization& quantization);
+
+// The constants behind sampling and colour: normalisation, rounding, quantisation, bars, border.
+Status make_finish(const Quantization& quantization, Plan& plan);
 Result<ColorMap> make_color(const Spec& spec, const fv_frame& frame, const Source& source);
 
 }  // namespace foveal::imgproc

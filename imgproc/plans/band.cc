@@ -2,16 +2,43 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/dtype.h"
 #include "imgproc/plan.h"
 
 namespace foveal::imgproc {
 namespace {
 
-void store(const Run& r, int x, int y, int n, const float* const v[3]) {
+// Elements that are neither f32 nor plain bytes: first their bits, then where they belong.
+void store_bits(const Plan& p, int64_t at, int n, const float* const v[3], bool together) {
+  const Run& r = p.run;
+  const Store& s = r.store;
+  uint16_t bits[3][kChunk];
+  for (int c = 0; c < s.channels; ++c) {
+    if (r.table)
+      r.k->look_up(v[c], p.table[c], n, bits[c]);
+    else if (s.whole)
+      r.k->to_whole(v[c], s.low, s.high, s.zero, n, bits[c]);
+    else
+      (s.dtype == FV_FLOAT16 ? r.k->to_f16 : r.k->to_bf16)(v[c], n, bits[c]);
+  }
+  const int pixel = static_cast<int>(s.pixel);
+  if (dtype_size(s.dtype) == 1) {
+    uint8_t* dst = r.dst + at;
+    if (together) return r.k->pack3_b8(bits[0], bits[1], bits[2], n, pixel, dst);
+    for (int c = 0; c < s.channels; ++c) r.k->spread_b8(bits[c], n, s.pixel, dst + s.component[c]);
+  } else {
+    uint16_t* dst = reinterpret_cast<uint16_t*>(r.dst) + at;
+    if (together) return r.k->pack3_b16(bits[0], bits[1], bits[2], n, pixel, dst);
+    for (int c = 0; c < s.channels; ++c) r.k->spread_b16(bits[c], n, s.pixel, dst + s.component[c]);
+  }
+}
+
+void store(const Plan& p, int x, int y, int n, const float* const v[3]) {
+  const Run& r = p.run;
   const Store& s = r.store;
   const int64_t at = y * s.row + x * s.pixel;
   if (s.lanes && s.lanes != s.channels) {  // padding lanes of blocked layouts hold zero
-    const size_t size = s.dtype == FV_FLOAT32 ? 4 : 1;
+    const size_t size = dtype_size(s.dtype);
     if (s.lanes > 0)
       std::memset(r.dst + at * size, 0, static_cast<size_t>(n * s.pixel) * size);
     else
@@ -19,6 +46,7 @@ void store(const Run& r, int x, int y, int n, const float* const v[3]) {
   }
   const bool together =
       s.channels == 3 && s.component[0] == 0 && s.component[1] == 1 && s.component[2] == 2;
+  if (s.whole || r.table || dtype_size(s.dtype) == 2) return store_bits(p, at, n, v, together);
   if (s.dtype == FV_FLOAT32) {
     float* dst = reinterpret_cast<float*>(r.dst) + at;
     if (together) return r.k->pack3_f32(v[0], v[1], v[2], n, static_cast<int>(s.pixel), dst);
@@ -30,16 +58,17 @@ void store(const Run& r, int x, int y, int n, const float* const v[3]) {
   }
 }
 
-void fill(const Run& r, int x0, int x1, int y) {
+void fill(const Plan& p, int x0, int x1, int y) {
+  const Run& r = p.run;
   if (x0 >= x1) return;
   float v[3][kChunk];
   for (int c = 0; c < r.store.channels; ++c) {
-    float value;
-    r.k->finish(&r.pad[c], r.round, r.scale[c], r.bias[c], 1, &value);
+    float value = r.pad[c];
+    if (!r.table) r.k->finish(&value, r.round, r.scale[c], r.bias[c], 1, &value);
     std::fill_n(v[c], std::min(kChunk, x1 - x0), value);
   }
   const float* const level[3] = {v[0], v[1], v[2]};
-  for (int x = x0; x < x1; x += kChunk) store(r, x, y, std::min(kChunk, x1 - x), level);
+  for (int x = x0; x < x1; x += kChunk) store(p, x, y, std::min(kChunk, x1 - x), level);
 }
 
 }  // namespace
@@ -54,10 +83,10 @@ void run_band(const Plan& p, int y0, int y1) {
   const bool planar = s.dtype == FV_FLOAT32 && s.pixel == 1;
   for (int y = y0; y < y1; ++y) {
     if (y < g.y0 || y >= g.y1) {
-      fill(r, 0, p.spec.width, y);
+      fill(p, 0, p.spec.width, y);
       continue;
     }
-    fill(r, 0, g.x0, y);
+    fill(p, 0, g.x0, y);
     if (r.direct) run_direct(p, y);
     for (int x = g.x0; x < g.x1 && !r.direct; x += r.step) {
       const int n = std::min(r.step, g.x1 - x);
@@ -82,7 +111,7 @@ void run_band(const Plan& p, int y0, int y1) {
           k.mix1(in, inside, kIdentity, r.border[c], n, out[c]);
           in = out[c];
         }
-        if (r.plain) {  // the store clamps and rounds by itself
+        if (r.plain || r.table) {  // the store clamps and rounds by itself
           done[c] = in;
           continue;
         }
@@ -92,9 +121,9 @@ void run_band(const Plan& p, int y0, int y1) {
         k.finish(in, r.round, r.scale[c], r.bias[c], n, to);
         done[c] = to;
       }
-      if (!planar) store(r, x, y, n, done);
+      if (!planar) store(p, x, y, n, done);
     }
-    fill(r, g.x1, p.spec.width, y);
+    fill(p, g.x1, p.spec.width, y);
   }
 }
 

@@ -93,11 +93,25 @@ struct Kernels {
   // Clamp to 0..255, round half to even if asked, then y = x * k + b. out may be in.
   void (*finish)(const float* in, bool round, float k, float b, int n, float* out);
   void (*to_u8)(const float* in, int n, uint8_t* out);  // round half to even, saturate
+  // Bits of other elements, in the low bits of a word. Half and bfloat round half to even.
+  void (*to_f16)(const float* in, int n, uint16_t* out);
+  void (*to_bf16)(const float* in, int n, uint16_t* out);
+  // clamp(round half to even(in), low, high) + zero; |low|, |high| < 2^22.
+  void (*to_whole)(const float* in, float low, float high, float zero, int n, uint16_t* out);
+  // out[i] = table[clamp(round half to even(in[i]))], 256 entries.
+  void (*look_up)(const float* in, const uint16_t* table, int n, uint16_t* out);
   // Interleave three rows, or spread one; `step` elements between pixels.
   void (*pack3_f32)(const float* a, const float* b, const float* c, int n, int step, float* out);
   void (*pack3_u8)(const float* a, const float* b, const float* c, int n, int step, uint8_t* out);
+  // The same for bits; b8 stores the low bytes.
+  void (*pack3_b8)(const uint16_t* a, const uint16_t* b, const uint16_t* c, int n, int step,
+                   uint8_t* out);
+  void (*pack3_b16)(const uint16_t* a, const uint16_t* b, const uint16_t* c, int n, int step,
+                    uint16_t* out);
   void (*spread_f32)(const float* a, int n, int64_t step, float* out);
   void (*spread_u8)(const float* a, int n, int64_t step, uint8_t* out);
+  void (*spread_b8)(const uint16_t* a, int n, int64_t step, uint8_t* out);
+  void (*spread_b16)(const uint16_t* a, int n, int64_t step, uint16_t* out);
 };
 
 const Kernels& kernels();  // for this machine

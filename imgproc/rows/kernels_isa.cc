@@ -233,7 +233,7 @@ void mix1(const float* a, const float* FV_R inside, const float m[4], float bord
   }
 }
 
-// 0 <= v < 2^22: adding 1.5 * 2^23 leaves whole numbers, rounded half to even.
+// |v| < 2^22: adding 1.5 * 2^23 leaves whole numbers, rounded half to even.
 inline float round_even(float v) {
   constexpr float kMagic = 12582912.0f;
   return (v + kMagic) - kMagic;
@@ -256,6 +256,52 @@ void to_u8(const float* FV_R in, int n, uint8_t* FV_R out) {
     out[i] = static_cast<uint8_t>(static_cast<int32_t>(round_even(clamp255(in[i]))));
 }
 
+void to_f16(const float* FV_R in, int n, uint16_t* FV_R out) {
+  constexpr uint32_t kInfinity = 0x47800000;       // 2^16: what is not less overflows
+  constexpr uint32_t kNormal = 0x38800000;         // 2^-14: what is less becomes subnormal
+  constexpr uint32_t kSubnormalUnit = 0x3f000000;  // 0.5: its ulp is 2^-24, that of subnormals
+  for (int i = 0; i < n; ++i) {
+    uint32_t u;
+    std::memcpy(&u, in + i, 4);
+    const uint32_t sign = u >> 16 & 0x8000;
+    u &= 0x7fffffff;
+    float shifted, unit;
+    std::memcpy(&shifted, &u, 4);
+    std::memcpy(&unit, &kSubnormalUnit, 4);
+    shifted += unit;
+    uint32_t subnormal;
+    std::memcpy(&subnormal, &shifted, 4);
+    subnormal -= kSubnormalUnit;
+    const uint32_t normal = (u - 0x38000000 + 0xfff + (u >> 13 & 1)) >> 13;
+    uint32_t half = u < kNormal ? subnormal : normal;
+    half = u >= kInfinity ? (u > 0x7f800000 ? 0x7e00 : 0x7c00) : half;
+    out[i] = static_cast<uint16_t>(half | sign);
+  }
+}
+
+void to_bf16(const float* FV_R in, int n, uint16_t* FV_R out) {
+  for (int i = 0; i < n; ++i) {
+    uint32_t u;
+    std::memcpy(&u, in + i, 4);
+    const uint32_t rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16;
+    const uint32_t quiet = u >> 16 | 0x40;
+    out[i] = static_cast<uint16_t>((u & 0x7fffffff) > 0x7f800000 ? quiet : rounded);
+  }
+}
+
+void to_whole(const float* FV_R in, float low, float high, float zero, int n, uint16_t* FV_R out) {
+  for (int i = 0; i < n; ++i) {
+    float v = in[i];
+    v = v < low ? low : v;
+    v = v > high ? high : v;
+    out[i] = static_cast<uint16_t>(static_cast<int32_t>(round_even(v) + zero));
+  }
+}
+
+void look_up(const float* FV_R in, const uint16_t* FV_R table, int n, uint16_t* FV_R out) {
+  for (int i = 0; i < n; ++i) out[i] = table[static_cast<int32_t>(round_even(clamp255(in[i])))];
+}
+
 void pack3_f32(const float* FV_R a, const float* FV_R b, const float* FV_R c, int n, int step,
                float* FV_R out) {
   const auto pack = [&](int stride) {
@@ -272,12 +318,8 @@ void pack3_f32(const float* FV_R a, const float* FV_R b, const float* FV_R c, in
 
 inline int32_t byte_of(float v) { return static_cast<int32_t>(round_even(clamp255(v))); }
 
-void pack3_u8(const float* FV_R a, const float* FV_R b, const float* FV_R c, int n, int step,
-              uint8_t* FV_R out) {
-  // Three bytes in a word each; words overlap by one byte, which the next word overwrites.
-  uint32_t word[kChunk];
-  for (int i = 0; i < n; ++i)
-    word[i] = static_cast<uint32_t>(byte_of(a[i]) | byte_of(b[i]) << 8 | byte_of(c[i]) << 16);
+// The low three bytes of each word. Words overlap by one byte, which the next word overwrites.
+inline void store_words(const uint32_t* FV_R word, int n, int step, uint8_t* FV_R out) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   if (step == 3) {
     for (int i = 0; i < n - 1; ++i) std::memcpy(out + i * 3, &word[i], 4);
@@ -287,6 +329,31 @@ void pack3_u8(const float* FV_R a, const float* FV_R b, const float* FV_R c, int
 #endif
   for (int i = 0; i < n; ++i)
     for (int k = 0; k < 3; ++k) out[i * step + k] = static_cast<uint8_t>(word[i] >> (8 * k));
+}
+
+void pack3_u8(const float* FV_R a, const float* FV_R b, const float* FV_R c, int n, int step,
+              uint8_t* FV_R out) {
+  uint32_t word[kChunk];
+  for (int i = 0; i < n; ++i)
+    word[i] = static_cast<uint32_t>(byte_of(a[i]) | byte_of(b[i]) << 8 | byte_of(c[i]) << 16);
+  store_words(word, n, step, out);
+}
+
+void pack3_b8(const uint16_t* FV_R a, const uint16_t* FV_R b, const uint16_t* FV_R c, int n,
+              int step, uint8_t* FV_R out) {
+  uint32_t word[kChunk];
+  for (int i = 0; i < n; ++i)
+    word[i] = static_cast<uint32_t>((a[i] & 255) | (b[i] & 255) << 8 | (c[i] & 255) << 16);
+  store_words(word, n, step, out);
+}
+
+void pack3_b16(const uint16_t* FV_R a, const uint16_t* FV_R b, const uint16_t* FV_R c, int n,
+               int step, uint16_t* FV_R out) {
+  for (int i = 0; i < n; ++i) {
+    out[i * step] = a[i];
+    out[i * step + 1] = b[i];
+    out[i * step + 2] = c[i];
+  }
 }
 
 inline void yuv_pixels(const YuvRow& in, const float m[3][4], int from, int to, uint8_t* FV_R out) {
@@ -414,6 +481,22 @@ void spread_f32(const float* FV_R a, int n, int64_t step, float* FV_R out) {
   for (int i = 0; i < n; ++i) out[i * step] = a[i];
 }
 
+void spread_b8(const uint16_t* FV_R a, int n, int64_t step, uint8_t* FV_R out) {
+  if (step == 1) {
+    for (int i = 0; i < n; ++i) out[i] = static_cast<uint8_t>(a[i]);
+    return;
+  }
+  for (int i = 0; i < n; ++i) out[i * step] = static_cast<uint8_t>(a[i]);
+}
+
+void spread_b16(const uint16_t* FV_R a, int n, int64_t step, uint16_t* FV_R out) {
+  if (step == 1) {
+    std::memcpy(out, a, static_cast<size_t>(n) * sizeof *a);
+    return;
+  }
+  for (int i = 0; i < n; ++i) out[i * step] = a[i];
+}
+
 void spread_u8(const float* FV_R a, int n, int64_t step, uint8_t* FV_R out) {
   if (step == 1) return to_u8(a, n, out);
   for (int i = 0; i < n; ++i) out[i * step] = static_cast<uint8_t>(byte_of(a[i]));
@@ -424,10 +507,35 @@ void spread_u8(const float* FV_R a, int n, int64_t step, uint8_t* FV_R out) {
 #define FV_STR_(x) #x
 #define FV_STR(x) FV_STR_(x)
 extern const Kernels kTable;
-const Kernels kTable = {
-    FV_STR(FOVEAL_ISA), sample1,    sample_lanes, copy1,    unpack,  twice,
-    lerp_rows,          taps,       positions,    offsets,  gather1, gather_lanes,
-    yuv_to_bytes,       pick_bytes, mix3,         mix1,     finish,  to_u8,
-    pack3_f32,          pack3_u8,   spread_f32,   spread_u8};
+const Kernels kTable = {FV_STR(FOVEAL_ISA),
+                        sample1,
+                        sample_lanes,
+                        copy1,
+                        unpack,
+                        twice,
+                        lerp_rows,
+                        taps,
+                        positions,
+                        offsets,
+                        gather1,
+                        gather_lanes,
+                        yuv_to_bytes,
+                        pick_bytes,
+                        mix3,
+                        mix1,
+                        finish,
+                        to_u8,
+                        to_f16,
+                        to_bf16,
+                        to_whole,
+                        look_up,
+                        pack3_f32,
+                        pack3_u8,
+                        pack3_b8,
+                        pack3_b16,
+                        spread_f32,
+                        spread_u8,
+                        spread_b8,
+                        spread_b16};
 
 }  // namespace foveal::imgproc::FOVEAL_ISA

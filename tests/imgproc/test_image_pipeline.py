@@ -217,7 +217,7 @@ def test_u8_intermediate_rounds_half_to_even(fmt: str) -> None:
 
 
 @pytest.mark.parametrize("color", ["RGB", "GRAY"])
-@pytest.mark.parametrize("dtype", ["float32", "uint8"])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "uint8", "int8", "int16"])
 @pytest.mark.parametrize("fit", [Letterbox(), Cover()])
 def test_layouts_hold_the_same_values(color: str, dtype: str, fit: Any) -> None:
     frame, _ = make("bgr", 301, 203)
@@ -333,7 +333,7 @@ def test_what_is_not_built_is_refused_at_compile(change: dict[str, Any], word: s
 
     spec = _core.ImageSpec(json.dumps({"size": [8, 8], **change}))
     with pytest.raises(SpecError, match=word):
-        spec.compile("float32", 0, 0, [1, 3, 8, 8], 1)
+        spec.compile("float32", 0, 0, [1, 3, 8, 8], 1, 1.0, 0)
 
 
 def test_tensors_that_do_not_fit_are_refused() -> None:
@@ -344,8 +344,8 @@ def test_tensors_that_do_not_fit_are_refused() -> None:
         spec.compile(shape=(2, 3, 6, 8), layout="nchw")
     with pytest.raises(ShapeError):
         spec.compile(shape=(1, 4, 6, 8))
-    with pytest.raises(SpecError, match="int8"):
-        spec.compile(dtype="int8")
+    with pytest.raises(SpecError, match="int32"):
+        spec.compile(dtype="int32")
     assert spec.compile(shape=("n", 3, "h", -1)).shape == (1, 3, 6, 8)
     assert spec.compile(shape=(1, 6, 8, 3)).shape == (1, 6, 8, 3)
 

@@ -203,6 +203,19 @@ def run(spec: dict[str, Any], picture: Picture, roi: Any = None) -> np.ndarray:
     return (out * norm.get("scale", 1) - levels(norm.get("mean", 0))) / levels(norm.get("std", 1))
 
 
+def elements(y: np.ndarray, dtype: str, scale: float = 1, zero_point: int = 0) -> np.ndarray:
+    """The tensor's elements that hold y: rounded half to even, whole numbers saturated."""
+    if dtype == "bfloat16":  # its bits: the upper half of a float32, carrying as numbers do
+        bits = y.astype(np.float32).view(np.uint32).astype(np.uint64)
+        low, high = bits & 0xFFFF, bits >> 16
+        up = (low > 0x8000) | ((low == 0x8000) & (high % 2 == 1))
+        return (high + up).astype(np.uint16)
+    if dtype.startswith("float"):
+        return y.astype(np.float32).astype(dtype)
+    limits = np.iinfo(dtype)
+    return np.clip(np.rint(y / scale) + zero_point, limits.min, limits.max).astype(dtype)
+
+
 def mask(values: np.ndarray, transform: Any) -> np.ndarray:
     """A mask [h, w] over the tensor, in the upright frame: bilinear, 0 outside of the region; taps
     stay on pixels of the mask whose centres show the region, if there are any."""

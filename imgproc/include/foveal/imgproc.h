@@ -125,10 +125,17 @@ typedef int32_t fv_axis_order; /* of fv_tensor.dims in fv_image_plan_create */
 enum { FV_NCHW = 0, FV_NHWC = 1 };
 
 /* input: description only (data ignored): dtype, layout, four dims, -1 where the spec decides
- * (a flexible size: width and height are the caller's, one plan for each).
+ * (a flexible size: width and height are the caller's, one plan for each). dtype: float32, float16,
+ * bfloat16, and uint8, int8, int16, which hold y rounded half to even and saturated.
  * Refuses (FV_SPEC_ERROR, FV_SHAPE_ERROR) whatever it cannot do exactly as the spec says. */
 FV_IMAGE_API fv_status* fv_image_plan_create(const fv_image_spec* spec, const fv_tensor* input,
                                              fv_axis_order order, fv_image_plan** out);
+/* The same for a quantised tensor of uint8, int8 or int16, which holds
+ * clamp(round half to even(y / scale) + zero_point). scale > 0; zero_point is one of its values. */
+FV_IMAGE_API fv_status* fv_image_plan_create_quantized(const fv_image_spec* spec,
+                                                       const fv_tensor* input, fv_axis_order order,
+                                                       double scale, int32_t zero_point,
+                                                       fv_image_plan** out);
 FV_IMAGE_API void fv_image_plan_free(fv_image_plan* plan);
 FV_IMAGE_API uint64_t fv_image_plan_bytes(const fv_image_plan* plan); /* of the tensor */
 /* What was chosen, and for which frame the last run ran. Valid until the next call. */

@@ -100,7 +100,14 @@ class ImageSpec:
         self, frame: FrameHandle, roi: tuple[int, list[float]] | None
     ) -> tuple[int, int]: ...
     def compile(
-        self, dtype: str, order: int, block: int, dims: list[int], threads: int
+        self,
+        dtype: str,
+        order: int,
+        block: int,
+        dims: list[int],
+        threads: int,
+        scale: float,
+        zero_point: int,
     ) -> ImagePlan: ...
 
 class RoiRuleHandle:

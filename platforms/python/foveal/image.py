@@ -334,6 +334,7 @@ class Pipeline:
         layout: str = "auto",
         shape: Sequence[int | str | None] | None = None,
         threads: int = 1,
+        quantize: tuple[float, int] | None = None,
     ) -> Plan:
         """Prepares the pipeline for one tensor.
 
@@ -344,12 +345,16 @@ class Pipeline:
                 Model, which only describes.
             size: (width, height) of the tensor, e.g. from `size_for`. Needed when the pipeline's
                 size is Sides or Strip and neither tensor nor shape says it; a plan has one size.
-            dtype: "float32" (default) or "uint8", as text or numpy's type.
+            dtype: "float32" (default), "float16", "bfloat16" (a uint16 array of its bits),
+                "uint8", "int8" or "int16" (rounded half to even, saturated), as text or as numpy's
+                type.
             layout: "nchw", "nhwc", "nc4hw4", "nc8hw8", "nc16hw16"; "auto" decides by the shape
                 (nchw without one).
             shape: four dimensions in that layout's order (NCHW for the blocked ones); None, names
                 and -1 are filled in.
             threads: how many threads a run may use. The result does not depend on it.
+            quantize: (scale, zero_point) of a uint8, int8 or int16 tensor, which then holds
+                clamp(round(y / scale) + zero_point), y being what the pipeline's norm makes.
 
         Raises:
             ArgumentError: an argument of the wrong type; a size that nothing says.
@@ -380,6 +385,7 @@ class Pipeline:
         order, block = _LAYOUTS.get(name, (-1, 0))
         if order < 0:
             raise ArgumentError(f"layout: expected auto, {', '.join(_LAYOUTS)}, got '{layout}'")
+        scale, zero_point = _quantization(quantize)
         width, height = wanted or _size_in(shape, order)
         full: tuple[int, ...] = (1, channels, height, width)
         if order == 1:
@@ -394,12 +400,13 @@ class Pipeline:
             for d, k in zip(known if shape is None else shape, known, strict=True)
         ]
         core = self._spec.compile(  # type: ignore[attr-defined]
-            element, order, block, dims, int(threads)
+            element, order, block, dims, int(threads), scale, zero_point
         )
         if block:
             full = (1, -(-channels // block), height, width, block)
         own = None if session is None else (session, str(tensor.name))
-        return Plan(self, core, np.dtype(element), full, (width, height), own)
+        held = np.dtype("uint16" if element == "bfloat16" else element)
+        return Plan(self, core, held, full, (width, height), own)
 
 
 def _fields(text: str) -> dict[str, Any]:
@@ -506,8 +513,28 @@ def _dtype(dtype: Any) -> str:
     except (TypeError, ValueError):
         found = None
     if found is None or not found.isnative or found.name not in _DTYPES:
-        raise ArgumentError(f"compile: dtype: expected float32 or uint8, got {dtype!r}")
+        raise ArgumentError(
+            f"compile: dtype: expected a name such as float32, uint8 or int8, got {dtype!r}"
+        )
     return str(found.name)
+
+
+def _quantization(given: Any) -> tuple[float, int]:
+    """Scale and zero point; (1, 0) without any."""
+    if given is None:
+        return 1.0, 0
+    pair = tuple(given) if isinstance(given, (tuple, list)) else ()
+    numbers = len(pair) == 2 and not any(isinstance(v, (bool, np.bool_)) for v in pair)
+    if (
+        not numbers
+        or not isinstance(pair[0], (int, float, np.integer, np.floating))
+        or not isinstance(pair[1], (int, np.integer))
+        or not -(2**31) <= pair[1] < 2**31
+    ):
+        raise ArgumentError(
+            f"compile: quantize: expected (scale, zero_point), a whole number last, got {given!r}"
+        )
+    return float(pair[0]), int(pair[1])
 
 
 def _shape(shape: Any) -> tuple[int | str | None, ...]:

@@ -96,7 +96,8 @@ struct Plan {
 };
 
 std::shared_ptr<Plan> compile(const Spec& spec, const std::string& dtype, int order, int block,
-                              const std::vector<int64_t>& dims, int threads) {
+                              const std::vector<int64_t>& dims, int threads, double scale,
+                              int zero_point) {
   fv_tensor t{};
   t.abi = FV_ABI_INIT(fv_tensor);
   t.name = "";
@@ -106,7 +107,7 @@ std::shared_ptr<Plan> compile(const Spec& spec, const std::string& dtype, int or
   std::copy(dims.begin(), dims.end(), t.dims);
   t.layout = block ? fv_layout{FV_LAYOUT_NCXHWX, block} : fv_layout{FV_LAYOUT_PLAIN, 0};
   fv_image_plan* made = nullptr;
-  throw_if(fv_image_plan_create(spec.p.get(), &t, order, &made));
+  throw_if(fv_image_plan_create_quantized(spec.p.get(), &t, order, scale, zero_point, &made));
   auto plan = std::make_shared<Plan>();
   plan->plan.reset(made);
   plan->dtype = t.dtype;
@@ -156,9 +157,10 @@ std::vector<double> apply_rule(const RoiRule& rule, const std::optional<Floats>&
 fv_transform run(Plan& plan, const Frame& frame, const py::object& roi, const py::array& out) {
   fv_roi r{};
   const fv_roi* region = read_roi(roi, r);
-  if (dtype_of(out) != dtype_row(plan.dtype).name || out.dtype().byteorder() == '>' ||
+  const DTypeName& element = dtype_row(plan.dtype);
+  if (dtype_of(out) != element.numpy || out.dtype().byteorder() == '>' ||
       out.dtype().byteorder() == '<')  // native order reads '=' or '|'
-    fail(std::string("out: expected dtype ") + dtype_row(plan.dtype).name + ", got " +
+    fail(std::string("out: expected dtype ") + element.numpy + ", got " +
          std::string(py::str(out.dtype())));
   if (!(out.flags() & py::array::c_style) || !out.writeable())
     fail("out: expected a writable C-contiguous array");
