@@ -93,13 +93,14 @@ def one_operator(
     sparsity: dict[int, Table] | None = None,
     shapes: dict[int, Sequence[int]] | None = None, version: int = 1,
     passed_on: Sequence[int] = (), custom: tuple[str, bytes] | None = None,
+    one_buffer: bool = False,
 ) -> tuple[bytes, dict[str, np.ndarray]]:  # fmt: skip
     """A model of one operator and the arrays to feed.
 
     outputs: (dtype, shape) of each. constant: which inputs are weights. sparsity: by input, the
     sparsity table of a weight whose array holds the stored values of `shapes[input]`.
     passed_on: tensors that are outputs of the model besides the operator's. custom: name and
-    options of a CUSTOM operator.
+    options of a CUSTOM operator. one_buffer: all weights refer to the first one's bytes.
     """
     tensors: list[Table] = []
     buffers: list[Table] = [{}]
@@ -118,8 +119,10 @@ def one_operator(
             3: ("str", name),
         }
         if i in constant:
-            tensor[2] = ("u32", len(buffers))
-            buffers.append({0: ("array", array.reshape(-1).view(np.uint8))})
+            shared = one_buffer and len(buffers) > 1
+            tensor[2] = ("u32", 1 if shared else len(buffers))
+            if not shared:
+                buffers.append({0: ("array", array.reshape(-1).view(np.uint8))})
         else:
             feeds[name] = array
         if sparsity and i in sparsity:

@@ -243,6 +243,12 @@ class Trial:
             points[rng.integers(5)] = rng.choice([self.np.nan, self.np.inf, 1e30])
         rule.apply((10.0, 20.0, 60.0, 50.0), points)
 
+    def _task(self, text: str) -> None:
+        from foveal.vision.make import check_task
+
+        canonical = check_task(text)
+        assert check_task(canonical) == canonical
+
 
 def work(kind: str, first: int, count: int) -> None:
     """The worker: a line per step, so that the parent knows which one it died of."""

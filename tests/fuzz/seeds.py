@@ -70,6 +70,9 @@ def pipelines() -> list[str]:
         {"size": [7, 5], "yuv": {"matrix": "bt709", "range": "full", "chroma": "replicate"}},
         {"size": [6, 6], "sample": {"k": "bilinear", "antialias": False, "grid": "align_corners"}},
         {"size": [6, 6], "intermediate": "u8", "profile": "fast", "orient": 90},
+        {"size": {"k": "sides", "min": 20, "max": 64, "multiple": 8}},
+        {"size": {"k": "sides", "min": 1, "max": 9}, "roi": "per_call", "color": "BGR"},
+        {"size": {"k": "strip", "height": 8, "width": [8, 60], "multiple": 4}, "roi": "per_call"},
     ]
     return [json.dumps(s) for s in specs] + [json.dumps(e["pipeline"]) for e in _zoo("pipeline")]
 
@@ -82,7 +85,26 @@ def decoders() -> list[str]:
         {**ssd, "coding": "tf", "activation": "none", "background": 0, "nms": {"k": "none"}},
         {"decoder": 1, "kind": "centerface", "heatmap": "h", "scale": "s", "offset": "o",
          "landmarks": "l", "stride": 4, "min_score": 0.1},
+        {"kind": "yolov8", "output": "o", "min_score": 0.1},
+        {"kind": "yolov8", "output": "o", "classes": 3, "points": 2, "layout": "channels_last",
+         "scores": "sigmoid", "nms": {"k": "none"}},
+        {"kind": "yolox", "output": "o", "strides": [8, 16], "size": [32, 32], "min_score": 0},
+        {"kind": "yolox", "output": "o", "scores": "sigmoid"},
+        *({"kind": "classes", "output": "o", "activation": a, "top": 3}
+          for a in ("softmax", "sigmoid", "none")),
+        {"kind": "text_boxes", "output": "o", "threshold": 0.2, "min_score": 0.1, "unclip": 1.5,
+         "min_side": 1},
+        {"kind": "text_boxes", "output": "o", "dilate": False, "max_detections": 3},
+        {"kind": "ctc", "output": "o"},
+        {"kind": "ctc", "output": "o", "blank": 2, "axis": -2, "activation": "softmax"},
+        {"kind": "landmarks", "landmarks": "l", "points": 4, "values": 3, "presence": "p",
+         "presence_activation": "sigmoid", "label": "h", "min_score": 0},
+        {"kind": "landmarks", "landmarks": "l", "points": 2, "values": 5, "scale": [32, 32],
+         "visibility_activation": "sigmoid"},
+        *({"kind": "mask", "output": "o", "channel": 1, "activation": a, "layout": layout}
+          for a in ("none", "sigmoid", "softmax") for layout in ("nhwc", "nchw")),
     ]  # fmt: skip
+    specs = [{"decoder": 1, **s} for s in specs]
     return [json.dumps(s) for s in specs] + [json.dumps(e["decoder"]) for e in _zoo("decoder")]
 
 
@@ -94,6 +116,10 @@ def roi_rules() -> list[str]:
         {"roi": 1, "hull": "circle", "rotation": {"from": [0], "to": [1], "degrees": 90}},
     ]
     return [json.dumps(r) for r in rules]
+
+
+def tasks() -> list[str]:
+    return [json.dumps(e["task"]) for e in _zoo("task")]
 
 
 def _zoo(member: str) -> list[dict[str, Any]]:
@@ -112,6 +138,7 @@ def words() -> list[str]:
         *imgproc.glob("*.cc"),
         *imgproc.glob("decode/*.cc"),
         *imgproc.glob("geometry/*.cc"),
+        TESTS.parent / "platforms" / "python" / "foveal" / "vision" / "task_spec.py",
     ]:
         found |= set(re.findall(r'"([A-Za-z_][A-Za-z_0-9]{1,40})"', path.read_text("utf-8")))
     return sorted(found)
@@ -124,6 +151,7 @@ FORMATS: dict[str, Callable[[], list[bytes] | list[str]]] = {
     "pipeline": pipelines,
     "decoder": decoders,
     "roi_rule": roi_rules,
+    "task": tasks,
 }
 # libFuzzer target -> (format, bytes of decisions behind the text)
 TARGETS = {

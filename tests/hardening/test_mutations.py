@@ -13,7 +13,7 @@ import mutate
 import pytest
 
 FUZZ = Path(__file__).parents[1] / "fuzz"
-FORMATS = ("fvm", "onnx", "tflite", "pipeline", "decoder", "roi_rule")
+FORMATS = ("fvm", "onnx", "tflite", "pipeline", "decoder", "roi_rule", "task")
 
 
 def try_mutations(kind: str, first: int, count: int) -> None:

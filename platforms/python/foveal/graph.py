@@ -183,7 +183,9 @@ class Graph:
         self.inputs: list[Value] = []
         self.outputs: list[Value] = []
         self.meta: dict[str, str] = {}
-        # Elements of constants that importers and passes may still make up for this graph.
+        # Elements that one constant made up by importers and passes may have, and that all those
+        # still to come may have together (optimize/_fold.py).
+        self.fold_limit = 1 << 24
         self.fold_budget = 1 << 27
         self._names: set[str] = set()
         self._next = 0
@@ -403,7 +405,7 @@ class Graph:
         """An independent graph; constants share their arrays."""
         out = Graph(self.name)
         out.meta = dict(self.meta)
-        out.fold_budget = self.fold_budget
+        out.fold_limit, out.fold_budget = self.fold_limit, self.fold_budget
         out._names, out._next = set(self._names), self._next
         twin: dict[Value, Value] = {}
 

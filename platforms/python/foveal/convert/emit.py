@@ -12,7 +12,7 @@ from foveal.convert.report import Unsupported
 from foveal.convert.symbols import Size, symbolic
 from foveal.graph import Graph, Value
 from foveal.optimize._evaluate import RULES, evaluate
-from foveal.optimize._fold import FOLD_LIMIT, may_fold, spend
+from foveal.optimize._fold import may_fold, spend
 
 __all__ = ["MAX_OUTPUTS", "SIZE_HINT", "Emitter", "Unsupported", "same_padding"]
 
@@ -58,7 +58,7 @@ class Emitter:
 
     def full(self, value: np.ndarray, shape: Sequence[int]) -> Value:
         """A constant filled with a scalar. Raises Unsupported when it would be too large."""
-        if len(shape) > 8 or any(not 0 <= d <= FOLD_LIMIT for d in shape):
+        if len(shape) > 8 or any(not 0 <= d <= self.graph.fold_limit for d in shape):
             raise Unsupported(f"a constant of shape {list(shape)}")
         self.reserve(math.prod(shape), "a constant")
         return self.const(np.broadcast_to(value, tuple(shape)))

@@ -17,6 +17,7 @@ from foveal.convert.protobuf import Message, Schema, parse
 from foveal.convert.report import Report
 from foveal.errors import FovealError, ModelError
 from foveal.graph import Dim, Graph, Value, clean_name
+from foveal.optimize._fold import limit_to_file
 
 SUFFIXES = (".onnx",)
 OPSETS = range(7, 29)
@@ -39,7 +40,7 @@ def load(source: Path | bytes, options: ConvertOptions) -> Graph:
     model = parse(memoryview(data), proto.MODEL)
     if model.graph is None:
         raise ModelError("this ONNX file has no graph", hint="the file may be truncated")
-    return _Importer(model, options).run()
+    return _Importer(model, len(data), options).run()
 
 
 def properties(data: bytes) -> dict[str, str]:
@@ -50,7 +51,8 @@ def properties(data: bytes) -> dict[str, str]:
 
 
 class _Importer:
-    def __init__(self, model: Message, options: ConvertOptions) -> None:
+    def __init__(self, model: Message, size: int, options: ConvertOptions) -> None:
+        self.size = size  # of the file
         self.options = options
         self.proto: Message = model.graph
         self.report = Report("ONNX")
@@ -91,14 +93,17 @@ class _Importer:
         return self.graph
 
     def _constants(self) -> None:
+        held = 0  # bytes of weights, which may be in files of their own
         for t in self.proto.list("initializer"):
             name = t.text("name")
             try:
                 array = proto.tensor_array(t, self.folder)
                 self.values[name] = self.graph.constant(array, name)
+                held += array.nbytes
             except Unsupported as e:
                 self.report.add("initializer", name, str(e), e.hint)
                 self.values[name] = None
+        limit_to_file(self.graph, max(self.size, held))
         for _ in self.proto.list("sparse_initializer"):
             self.report.add("sparse initializer", self.graph.name, "sparse weights")
 

@@ -22,13 +22,14 @@ from foveal.convert.flatbuffer import Buffer, Table
 from foveal.convert.report import Report
 from foveal.errors import FovealError, ModelError
 from foveal.graph import Graph, Value, clean_name
-from foveal.optimize._fold import spend
+from foveal.optimize._fold import limit_to_file, spend
 
 SUFFIXES = (".tflite", ".litert")
 
 for _info in iter_modules(_tflite.__path__):
     import_module(f"{_tflite.__name__}.{_info.name}")
 
+SHARING = 16  # times the file's size: weights that its tensors refer to
 _QUANTISED = "quantised models are not supported yet: convert the float model"
 
 
@@ -58,7 +59,11 @@ class _Importer:
         self.tensors = list(self.subgraph.tables(schema.SubGraph.TENSORS))
         self.codes = [_code(c) for c in self.model.tables(schema.Model.OPERATOR_CODES)]
         self.graph = Graph(self.subgraph.text(schema.SubGraph.NAME) or "main")
+        limit_to_file(self.graph, len(data))
         self.emit = Emitter(self.graph)
+        # Bytes of weights that tensors may still take: equal tensors may share a buffer, but a file
+        # of nothing else would grow with the square of its size.
+        self.shared = SHARING * len(data)
         # None: made by a node that could not be imported.
         self.values: dict[int, Value | None] = {}
         self.types: dict[int, tuple[str, list[int]]] = {}
@@ -136,6 +141,9 @@ class _Importer:
         if t.flag(schema.Tensor.IS_VARIABLE):
             raise Unsupported("a variable that keeps its value between runs")
         raw = self._raw(t.scalar(schema.Tensor.BUFFER, "u32"), name)
+        self.shared -= raw.size
+        if self.shared < 0:
+            raise ModelError(f"its tensors refer to more than {SHARING} times the file's size")
         if raw.size == 0 and math.prod(shape) != 0:
             raise ModelError(f"tensor '{name}' is read, but nothing makes it")
         kind = np.dtype(dtype).newbyteorder("<")

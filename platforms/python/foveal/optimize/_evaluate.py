@@ -251,13 +251,13 @@ def _slice(ins: Sequence[Any], attr: Attrs) -> Array:
 def _pad(ins: Sequence[Any], attr: Attrs) -> Array:
     x, pads, mode = ins[0], attr("pads"), attr("mode")
     pairs = list(zip(pads[: x.ndim], pads[x.ndim :], strict=True))
+    # Cut before it grows, as the operator is defined; nothing larger than the result is made.
+    kept = x[
+        tuple(slice(max(-b, 0), n - max(-e, 0)) for (b, e), n in zip(pairs, x.shape, strict=True))
+    ]
     grown = [(max(b, 0), max(e, 0)) for b, e in pairs]
     fill = {"constant_values": attr("value")} if mode == "constant" else {}
-    y = np.pad(x, grown, mode=mode, **fill)
-    crop = tuple(
-        slice(max(-b, 0), n - max(-e, 0)) for (b, e), n in zip(pairs, y.shape, strict=True)
-    )
-    return y[crop]
+    return np.pad(kept, grown, mode=mode, **fill)
 
 
 @_rule("transpose")
@@ -295,7 +295,10 @@ def _expand(ins: Sequence[Any], attr: Attrs) -> Array:
 
 @_rule("tile")
 def _tile(ins: Sequence[Any], attr: Attrs) -> Array:
-    return np.tile(ins[0], attr("repeats"))
+    x, repeats = ins[0], attr("repeats")
+    shape = [n * r for n, r in zip(x.shape, repeats, strict=True)]
+    # numpy repeats axis by axis: what a later axis makes empty would be made in full first.
+    return np.tile(x, repeats) if math.prod(shape) else np.empty(shape, x.dtype)
 
 
 @_rule("gather")

@@ -25,6 +25,7 @@ def _group_norm(n: OnnxNode) -> Value:
     if back.count(-1) > 1:
         raise Unsupported("its input has several sizes that are not known", SIZE_HINT)
     if n.opset < 21:  # one scale and bias per group
+        n.e.reserve(channels, "its channels' groups")
         repeat = np.repeat(np.arange(groups), channels // groups)
         scale, bias = (n.e.op("gather", v, n.e.const(repeat), axis=0) for v in (scale, bias))
     y = n.e.op("reshape", x, shape=[0, groups, -1])

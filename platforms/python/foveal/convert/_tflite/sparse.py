@@ -12,7 +12,6 @@ import numpy as np
 from foveal.convert._tflite.schema import INDEX_VECTORS, DimMetadata, Sparsity
 from foveal.convert.flatbuffer import Table
 from foveal.errors import ModelError
-from foveal.optimize._fold import FOLD_LIMIT
 
 
 def _indices(meta: Table, kind: int, field: int, name: str) -> np.ndarray:
@@ -46,26 +45,39 @@ def densify(name: str, shape: list[int], values: np.ndarray, sparsity: Table) ->
         sizes[original] //= block
         sizes.append(block)
 
+    compressed = [
+        None
+        if meta.i8(DimMetadata.FORMAT) == 0
+        else (
+            _indices(meta, DimMetadata.SEGMENTS_TYPE, DimMetadata.SEGMENTS, name),
+            _indices(meta, DimMetadata.INDICES_TYPE, DimMetadata.INDICES, name),
+        )
+        for meta in metas
+    ]
+    # How many paths may leave a level: each goes on in a segment or ends in a value of the file.
+    room = [values.size]
+    for level in reversed(compressed[1:]):
+        room.append(room[-1] if level is None else level[0].size)
+
     position = np.zeros(1, np.int64)  # of each path through the levels so far
     coords: dict[int, np.ndarray] = {}
-    for dim, meta in zip(order, metas, strict=True):
-        if meta.i8(DimMetadata.FORMAT) == 0:
+    for dim, meta, level, most in zip(order, metas, compressed, reversed(room), strict=True):
+        if level is None:
             n = sizes[dim]
-            if meta.i32(DimMetadata.DENSE_SIZE) != n or position.size * n > FOLD_LIMIT:
+            if meta.i32(DimMetadata.DENSE_SIZE) != n or position.size * n > most:
                 raise bad
             take = np.repeat(np.arange(position.size), n)
             own = np.tile(np.arange(n), position.size)
             position = position[take] * n + own
         else:
-            segments = _indices(meta, DimMetadata.SEGMENTS_TYPE, DimMetadata.SEGMENTS, name)
-            indices = _indices(meta, DimMetadata.INDICES_TYPE, DimMetadata.INDICES, name)
+            segments, indices = level
             if position.size and position.max() + 1 >= segments.size:
                 raise bad
             first, last = segments[position], segments[position + 1]
             counts = last - first
             if (counts < 0).any() or (first < 0).any() or (last > indices.size).any():
                 raise bad
-            if counts.sum() > FOLD_LIMIT:
+            if counts.sum() > min(most, indices.size):
                 raise bad
             take = np.repeat(np.arange(position.size), counts)
             offset = np.arange(take.size) - np.repeat(np.cumsum(counts) - counts, counts)
