@@ -13,8 +13,9 @@ using Text = std::string_view;
 constexpr Text kSizes[] = {"sides", "strip"};  // an array is fixed
 constexpr Text kColors[] = {"RGB", "BGR", "GRAY"};
 constexpr Text kRois[] = {"full", "per_call"};
-constexpr Text kFits[] = {"stretch", "letterbox", "cover", "matrix"};
+constexpr Text kFits[] = {"stretch", "letterbox", "cover", "matrix", "crop"};
 constexpr Text kPolicies[] = {"ultralytics", "yolox", "mediapipe", "paddleocr"};
+constexpr Text kCrops[] = {"torchvision", "huggingface", "opencv"};
 constexpr Text kSamples[] = {"bilinear", "nearest", "bicubic", "area", "lanczos3"};
 constexpr Text kGrids[] = {"half_pixel", "align_corners", "asymmetric"};
 constexpr Text kProfiles[] = {"exact", "fast", "cv2", "cv2_4", "pillow", "torch"};
@@ -97,6 +98,32 @@ Status read_level(const json::Object& o, std::string_view key, size_t channels,
   return ok();
 }
 
+// The picture that the tensor is cut from must hold all of it.
+Status read_crop(const json::Object& o, Spec& s) {
+  FV_TRY(o.only({"k", "resize", "policy"}));
+  FV_TRY(read_enum(o, "policy", kCrops, s.crop));
+  if (s.flexible())
+    return Status(FV_SPEC_ERROR, "pipeline spec: fit: \"crop\" needs a fixed size",
+                  "give size as [width, height]");
+  const json::Value* v = o.find("resize");
+  if (s.crop == CropPolicy::kOpencv) {
+    if (v) return o.error("resize", "nothing: policy \"opencv\" resizes to the tensor's size", v);
+    return ok();
+  }
+  FV_TRY(o.require("resize"));
+  int least[2] = {0, 0};
+  if (v->type == json::Type::kNumber) {
+    FV_TRY(o.read_int("resize", 1, kMaxTensorSide, least[0]));
+    s.resize = {least[0]};
+    least[1] = least[0];
+  } else {
+    FV_TRY(read_pair(o, "resize", "the short side or [width, height]", least[0], least[1]));
+    s.resize = {least[0], least[1]};
+  }
+  if (least[0] >= s.width && least[1] >= s.height) return ok();
+  return o.error("resize", format("at least the tensor's %dx%d", s.width, s.height), v);
+}
+
 Status read_fit(const json::Object& root, Spec& s) {
   json::Object o;
   bool present;
@@ -119,6 +146,8 @@ Status read_fit(const json::Object& root, Spec& s) {
       FV_TRY(o.only({"k", "m"}));
       FV_TRY(o.require("m"));
       return o.read("m", 9, false, s.matrix);
+    case FitKind::kCrop:
+      return read_crop(o, s);
   }
   return ok();
 }
@@ -240,6 +269,11 @@ std::string canonical(const Spec& s) {
     t += ",\"policy\":" + name(kPolicies, s.policy);
   }
   if (s.fit == FitKind::kMatrix) t += ",\"m\":" + json::numbers(s.matrix);
+  if (s.fit == FitKind::kCrop) {
+    if (s.resize.size() == 1) t += format(",\"resize\":%d", s.resize[0]);
+    if (s.resize.size() == 2) t += format(",\"resize\":[%d,%d]", s.resize[0], s.resize[1]);
+    t += ",\"policy\":" + name(kCrops, s.crop);
+  }
   t += "},\"sample\":{\"k\":" + name(kSamples, s.sample);
   if (s.sample != SampleKind::kNearest && s.sample != SampleKind::kArea)
     t += std::string(",\"antialias\":") + (s.antialias ? "true" : "false");

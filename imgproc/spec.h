@@ -14,8 +14,9 @@ namespace foveal::imgproc {
 enum class SizeKind { kFixed, kSides, kStrip };
 enum class Color { kRgb, kBgr, kGray };
 enum class Orient { kFrame, kNone, kExplicit };
-enum class FitKind { kStretch, kLetterbox, kCover, kMatrix };
+enum class FitKind { kStretch, kLetterbox, kCover, kMatrix, kCrop };
 enum class Policy { kUltralytics, kYolox, kMediapipe, kPaddleocr };
+enum class CropPolicy { kTorchvision, kHuggingface, kOpencv };
 enum class SampleKind { kBilinear, kNearest, kBicubic, kArea, kLanczos3 };
 enum class Grid { kHalfPixel, kAlignCorners, kAsymmetric };
 enum class Profile { kExact, kFast, kCv2, kCv2_4, kPillow, kTorch };
@@ -49,6 +50,8 @@ struct Spec {
   Policy policy = Policy::kUltralytics;
   std::vector<double> pad;     // letterbox, per channel
   std::vector<double> matrix;  // kMatrix: 9, tensor -> upright
+  CropPolicy crop = CropPolicy::kTorchvision;
+  std::vector<int> resize;  // kCrop: the short side, or width and height; none for kOpencv
 
   SampleKind sample = SampleKind::kBilinear;
   bool antialias = false;

@@ -77,7 +77,8 @@ Result<Region> read_region(const fv_roi* roi, int width, int height) {
 
 // One axis of fit: `source` units, beginning at `from`, shown by `n` tensor pixels from `at`.
 // Index space p_s = scale * p_d + shift of each grid, as a continuous map.
-Status axis(Grid grid, double from, double source, double at, int n, double& scale, double& shift) {
+Status axis(Grid grid, double from, double source, double at, double n, double& scale,
+            double& shift) {
   switch (grid) {
     case Grid::kHalfPixel:
       scale = source / n;
@@ -91,7 +92,7 @@ Status axis(Grid grid, double from, double source, double at, int n, double& sca
         return Status(
             FV_SPEC_ERROR,
             format("sample: grid \"align_corners\" needs at least 2 pixels on both sides, "
-                   "got %g -> %d",
+                   "got %g -> %g",
                    source, n));
       scale = (source - 1) / (n - 1);
   }
@@ -114,6 +115,36 @@ double letterbox_side(Policy policy, bool whole_frame, double side) {
   if (policy == Policy::kUltralytics) return std::nearbyint(side);
   if (policy == Policy::kPaddleocr) return std::ceil(side - kNoise);
   return std::floor(whole_frame ? side : side + kNoise);
+}
+
+// The picture that a crop is cut from: its sides, what they show of the region (in its units), and
+// where the tensor begins in it.
+struct Cut {
+  double size[2], source[2], at[2];
+};
+
+Cut cut(const Spec& spec, bool whole_frame, double w, double h) {
+  const double side[2] = {w, h}, tensor[2] = {double(spec.width), double(spec.height)};
+  // A frame's sides are whole numbers; those of a ROI are real: 255.9999999 is 256.
+  const double noise = whole_frame ? 0 : 1e-6;
+  Cut c;
+  for (int i = 0; i < 2; ++i) {
+    c.source[i] = side[i];
+    if (spec.crop == CropPolicy::kOpencv) {
+      const double gain = std::max(tensor[0] / w, tensor[1] / h);
+      c.size[i] = std::max(std::nearbyint(side[i] * gain), tensor[i]);
+      c.source[i] = c.size[i] / gain;  // resized by the factor, not to the rounded size
+    } else if (spec.resize.size() == 2) {
+      c.size[i] = spec.resize[static_cast<size_t>(i)];
+    } else {
+      const double least = std::min(w, h);
+      c.size[i] = std::floor(spec.resize[0] * side[i] / least + noise);
+      if (side[i] == least) c.size[i] = spec.resize[0];
+    }
+    const double spare = (c.size[i] - tensor[i]) / 2;
+    c.at[i] = spec.crop == CropPolicy::kTorchvision ? std::nearbyint(spare) : std::floor(spare);
+  }
+  return c;
 }
 
 }  // namespace
@@ -216,6 +247,7 @@ Result<Geometry> plan_geometry(const Spec& spec, int width, int height, int rota
   } else {
     FV_ASSIGN(const Region r, read_region(roi, g.upright_width, g.upright_height));
     double from_x = 0, from_y = 0, source_w = r.w, source_h = r.h;
+    double at[2] = {}, size[2] = {};  // the tensor pixels that show the source
     if (spec.fit == FitKind::kLetterbox && spec.policy != Policy::kMediapipe) {
       const double gain = std::min(dw / r.w, dh / r.h);
       const bool centred = spec.policy == Policy::kUltralytics;
@@ -235,9 +267,28 @@ Result<Geometry> plan_geometry(const Spec& spec, int width, int height, int rota
       from_x = (r.w - source_w) / 2;
       from_y = (r.h - source_h) / 2;
     }
+    at[0] = g.x0;
+    at[1] = g.y0;
+    size[0] = g.x1 - g.x0;
+    size[1] = g.y1 - g.y0;
+    if (spec.fit == FitKind::kCrop) {
+      const Cut c = cut(spec, !roi, r.w, r.h);
+      source_w = c.source[0];
+      source_h = c.source[1];
+      for (int i = 0; i < 2; ++i) {
+        at[i] = -c.at[i];
+        size[i] = c.size[i];
+      }
+    }
     double sx, sy, tx, ty;
-    FV_TRY(axis(spec.grid, from_x, source_w, g.x0, g.x1 - g.x0, sx, tx));
-    FV_TRY(axis(spec.grid, from_y, source_h, g.y0, g.y1 - g.y0, sy, ty));
+    FV_TRY(axis(spec.grid, from_x, source_w, at[0], size[0], sx, tx));
+    FV_TRY(axis(spec.grid, from_y, source_h, at[1], size[1], sy, ty));
+    if (spec.fit == FitKind::kCrop) {  // what is shown of the region; the rest is cut off
+      from_x = std::max(0.0, -at[0] * sx);
+      from_y = std::max(0.0, -at[1] * sy);
+      source_w = std::min(dw * sx, r.w - from_x);
+      source_h = std::min(dh * sy, r.h - from_y);
+    }
     g.upright_from_tensor = r.upright * Mat3{{sx, 0, tx, 0, sy, ty, 0, 0, 1}};
     g.valid[0] = std::max<double>(g.x0, -tx / sx);
     g.valid[1] = std::max<double>(g.y0, -ty / sy);

@@ -167,6 +167,25 @@ def test_convert_carries_a_task(foveal, refused, tmp_path):
     assert not (tmp_path / "b.fvm").exists()
 
 
+def test_convert_carries_a_recipe(foveal, refused, tmp_path):
+    config = {
+        "image_processor_type": "ViTImageProcessor",
+        "size": {"height": 224, "width": 200},
+        "resample": 2,
+        "image_mean": 0.5,
+        "image_std": 0.5,
+    }
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(config))
+    recipe = "hf:preprocessor_config.json"
+    assert foveal("convert", "face", "out.fvm", "--recipe", recipe).code == 0
+    carried = json.loads(fv.load(tmp_path / "out.fvm").meta["pipeline"])
+    assert carried["size"] == [200, 224] and carried["profile"] == "pillow"
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps({**config, "do_pad": True}))
+    assert "do_pad" in refused("convert", "face", "bad.fvm", "--recipe", recipe)
+    assert "hf" in refused("convert", "face", "bad.fvm", "--recipe", "keras:x")
+    assert not (tmp_path / "bad.fvm").exists()
+
+
 def test_open_dimensions(foveal, tmp_path):
     """They come from --input-shape, else from the pipeline; without either, a clear line."""
     result = foveal("run", "face-center", "--input-shape", "input.1=1,3,64,96")

@@ -120,6 +120,29 @@ def axis(grid: str, start: float, length: float, at: int, n: int) -> tuple[float
     return scale, start + 0.5 - scale * (at + 0.5)
 
 
+def cropped(
+    fit: dict[str, Any], grid: str, rw: float, rh: float, dw: int, dh: int, own: Any, roi: bool
+) -> np.ndarray:
+    """The map of a picture that is resized first, and its middle cut out."""
+    policy, resize, noise = fit.get("policy", "torchvision"), fit.get("resize"), 1e-6 * roi
+    maps = []
+    for index, (side, n) in enumerate(((rw, dw), (rh, dh))):
+        if policy == "opencv":
+            gain = max(dw / rw, dh / rh)
+            size = max(round(side * gain), n)
+            shown = size / gain
+        else:
+            short = resize if isinstance(resize, int) else None
+            size = (
+                resize[index] if short is None else math.floor(short * side / min(rw, rh) + noise)
+            )
+            size, shown = max(size, short or 0), side
+        at = round((size - n) / 2) if policy == "torchvision" else (size - n) // 2
+        maps.append(axis(grid, 0.0, shown, -at, size))
+    (ax, tx), (ay, ty) = maps
+    return own @ np.array([[ax, 0, tx], [0, ay, ty], [0, 0, 1.0]])
+
+
 def geometry(spec: dict[str, Any], w: int, h: int, roi: Any) -> tuple[np.ndarray, list[int], bool]:
     """(tensor -> upright map, [x0, y0, x1, y1) of the sampled pixels, taps are clamped)."""
     rw, rh, to_upright = region(roi, w, h)
@@ -146,6 +169,8 @@ def geometry(spec: dict[str, Any], w: int, h: int, roi: Any) -> tuple[np.ndarray
         step = pick(rw / dw, rh / dh)
         sw, sh = step * dw, step * dh
         sx, sy = (rw - sw) / 2, (rh - sh) / 2
+    if fit["k"] == "crop":
+        return cropped(fit, grid, rw, rh, dw, dh, to_upright, roi is not None), [0, 0, dw, dh], True
     ax, tx = axis(grid, sx, sw, x0, x1 - x0)
     ay, ty = axis(grid, sy, sh, y0, y1 - y0)
     m = to_upright @ np.array([[ax, 0, tx], [0, ay, ty], [0, 0, 1.0]])

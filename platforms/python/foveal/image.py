@@ -33,6 +33,7 @@ __all__ = [
     "Bilinear",
     "Constant",
     "Cover",
+    "Crop",
     "Decoder",
     "Detection",
     "Detections",
@@ -142,6 +143,27 @@ class Cover(_Part):
 
 
 @dataclass(frozen=True)
+class Crop(_Part):
+    """The region resized, then the tensor cut from its middle, to the pixel as others do it.
+
+    resize: the short side of the resized picture (the long one is truncated), or its (width,
+    height); at least the tensor's. policy, how the rest is halved: "torchvision" (half to even),
+    "huggingface" (down); or "opencv" (blobFromImage with crop: the picture covers the tensor,
+    resized by the factor, and there is no `resize`).
+    """
+
+    k: ClassVar[str] = "crop"
+    resize: int | tuple[int, int] | None = None
+    policy: str = "torchvision"
+
+    def to_spec(self) -> dict[str, Any]:
+        own = super().to_spec()
+        if self.resize is None:
+            del own["resize"]
+        return own
+
+
+@dataclass(frozen=True)
 class Matrix(_Part):
     """A 3x3 map from tensor pixels to upright frame pixels, continuous coordinates, row-major."""
 
@@ -232,7 +254,7 @@ class Norm(_Part):
     std: Levels = 1.0
 
 
-_FITS: dict[str, type[_Part]] = {c.k: c for c in (Stretch, Letterbox, Cover, Matrix)}
+_FITS: dict[str, type[_Part]] = {c.k: c for c in (Stretch, Letterbox, Cover, Crop, Matrix)}
 _SAMPLES: dict[str, type[_Part]] = {c.k: c for c in (Nearest, Bilinear, Bicubic, Lanczos3, Area)}
 _BORDERS: dict[str, type[_Part]] = {c.k: c for c in (Replicate, Constant)}
 
@@ -246,6 +268,8 @@ def _levels(value: Any) -> Any:
 
 def _part(kinds: Mapping[str, type[_Part]], value: Mapping[str, Any]) -> Any:
     own = {n: _levels(v) if n in ("pad", "v") else v for n, v in value.items() if n != "k"}
+    if isinstance(own.get("resize"), list):
+        own["resize"] = tuple(own["resize"])
     if "m" in own:
         own["m"] = tuple(float(v) for v in own["m"])
     kind = kinds.get(value["k"])
@@ -274,7 +298,7 @@ class Pipeline:
     color: str = "RGB"
     orient: str | int = "frame"
     roi: str = "full"
-    fit: Stretch | Letterbox | Cover | Matrix = field(default_factory=Stretch)
+    fit: Stretch | Letterbox | Cover | Crop | Matrix = field(default_factory=Stretch)
     sample: Nearest | Bilinear | Bicubic | Lanczos3 | Area = field(default_factory=Bilinear)
     profile: str = "exact"
     border: Replicate | Constant = field(default_factory=Replicate)

@@ -252,7 +252,8 @@ def _converter() -> str:
 
     digest = hashlib.sha256(foveal.__version__.encode())
     root = Path(__file__).parent
-    files = [root / "graph.py", *root.glob("convert/**/*.py"), *root.glob("optimize/**/*.py")]
+    folders = ("convert", "optimize", "recipes")
+    files = [root / "graph.py", *(f for name in folders for f in root.glob(f"{name}/**/*.py"))]
     for path in sorted(files):
         digest.update(path.read_bytes())
     return digest.hexdigest()

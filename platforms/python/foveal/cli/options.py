@@ -43,6 +43,13 @@ def add_input_shape(parser: argparse.ArgumentParser) -> None:
 def add_specs(parser: argparse.ArgumentParser) -> None:
     """--pipeline, --decoder, --task and --labels: what a model carries besides its graph."""
     parser.add_argument("--pipeline", metavar="FILE", help="image pipeline spec to carry (JSON)")
+    parser.add_argument(
+        "--recipe",
+        metavar="NAME:TEXT",
+        help="carry the pipeline (and labels) of a recipe: hf:preprocessor_config.json, "
+        "ultralytics:640, yolox:416, opencv:blob.json, tflite:other.tflite, "
+        "torchvision:ResNet50_Weights.DEFAULT",
+    )
     parser.add_argument("--decoder", metavar="FILE", help="decoder spec to carry (JSON)")
     parser.add_argument("--task", metavar="FILE", help="task spec to carry (JSON)")
     parser.add_argument("--labels", metavar="FILE", help="class labels to carry, one a line")
@@ -120,6 +127,12 @@ def _pipeline_size(meta: dict[str, str]) -> tuple[int, int] | None:
 def specs(args: argparse.Namespace) -> dict[str, str]:
     """The JSON texts that `add_specs`'s options name, checked, as a model's metadata has them."""
     found: dict[str, str] = {}
+    if args.recipe:
+        if args.pipeline:
+            raise ArgumentError("--recipe: --pipeline says the same, give one of them")
+        from foveal import recipes
+
+        found |= recipes.read(args.recipe).meta()
     if args.pipeline or args.decoder or args.task:
         from foveal import image, vision
 

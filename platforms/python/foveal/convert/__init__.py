@@ -5,6 +5,8 @@ To add a format put `convert/<format>.py` here, with
 * `SUFFIXES`: file name endings, for instance `(".onnx",)`,
 * `sniff(head: bytes) -> bool`: whether the first bytes of a file look like this format,
 * `load(source, options) -> Graph`: `source` is a path or the file's bytes;
+* `describe(data) -> dict`, if it likes: entries for the graph's metadata, such as the pipeline,
+  that the file's bytes say; used when the caller gives no pipeline;
 
 or return an object with these three from the plugin hook `foveal_importers`. Importers raise
 ModelError for a damaged file and UnsupportedOpError listing everything that is missing, at once.
@@ -149,6 +151,8 @@ def convert(
         raise type(e)(f"{label}: {e.message}", op=e.op, hint=e.hint) from e
     origin = {"format": name, "sha256": hashlib.sha256(data).hexdigest(), "file": label}
     graph.meta.setdefault("source", json.dumps(origin))
+    if "pipeline" not in (meta or {}) and hasattr(importer, "describe"):
+        graph.meta.update(importer.describe(data))
     graph.meta.update(meta or {})
     if optimize:
         from foveal.optimize import optimize as run_passes

@@ -6,6 +6,7 @@ between transposes, and the rewrite passes remove those that meet.
 
 from __future__ import annotations
 
+import logging
 import math
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +24,8 @@ from foveal.convert.report import Report
 from foveal.errors import FovealError, ModelError
 from foveal.graph import Graph, Value, clean_name
 from foveal.optimize._fold import limit_to_file, spend
+
+log = logging.getLogger("foveal.convert")
 
 SUFFIXES = (".tflite", ".litert")
 
@@ -43,6 +46,19 @@ def load(source: Path | bytes, options: ConvertOptions) -> Graph:
     if not sniff(data[:8]):
         raise ModelError("this is not a TFLite file: its identifier TFL3 is missing")
     return _Importer(data, options).run()
+
+
+def describe(data: bytes) -> dict[str, str]:
+    """Pipeline and labels of the file's own metadata, as entries of a graph's; empty if there are
+    none, or a pipeline cannot say them: the model runs without."""
+    from foveal.recipes import tflite  # late: it is rarely needed, and imports this package
+
+    try:
+        recipe = tflite.recipe(data)
+    except FovealError as error:
+        log.warning("the model's metadata are not used: %s", error)
+        return {}
+    return {} if recipe is None else recipe.meta()
 
 
 class _Importer:

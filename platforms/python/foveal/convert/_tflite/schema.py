@@ -59,6 +59,12 @@ class Model(IntEnum):
     OPERATOR_CODES = 1
     SUBGRAPHS = 2
     BUFFERS = 4
+    METADATA = 6
+
+
+class Metadata(IntEnum):
+    NAME = 0
+    BUFFER = 1
 
 
 class OperatorCode(IntEnum):
