@@ -72,6 +72,8 @@ std::string explain(const Plan& p) {
                                              : r.transposed           ? "quarter turn"
                                                                       : "straight"),
               r.step, g.x0, g.y0, g.x1, g.y1);
+  static constexpr const char* kSitings[] = {"", "center", "left", "top_left"};
+  if (r.linear) t += format("chroma: linear, sited %s\n", kSitings[static_cast<int>(r.siting)]);
   t += "tensor -> upright:";
   for (const double v : g.upright_from_tensor.m) t += format(" %.9g", v);
   return t + "\n";
@@ -90,8 +92,8 @@ Status create_plan(const Spec& given, const fv_tensor& input, fv_axis_order orde
   FV_TRY(read_tensor_size(input, order, p.spec));
   const Spec& spec = p.spec;
   FV_ASSIGN(p.store, make_store(spec, input, order, quantization));
-  for (Axis* a : {&p.x, &p.y}) {
-    const size_t n = static_cast<size_t>(a == &p.x ? spec.width : spec.height);
+  for (Axis* a : {&p.x, &p.y, &p.chroma_x, &p.chroma_y}) {
+    const size_t n = static_cast<size_t>(a == &p.x || a == &p.chroma_x ? spec.width : spec.height);
     a->i0.resize(n);
     a->i1.resize(n);
     a->w0.resize(n);
@@ -134,8 +136,8 @@ fv_status* fv_image_spec_size(const fv_image_spec* spec, const fv_frame* frame, 
     if (!spec || !frame || !size)
       return missing("fv_image_spec_size", !spec ? "spec" : !frame ? "frame" : "size");
     FV_TRY(check_roi(spec->spec, roi));
-    FV_TRY(std::move(open_frame(*frame).status()));
-    return tensor_size(spec->spec, frame->width, frame->height, frame->rotation, roi, size);
+    FV_ASSIGN(const Source source, open_frame(*frame));
+    return tensor_size(spec->spec, source.width, source.height, frame->rotation, roi, size);
   });
 }
 

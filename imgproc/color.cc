@@ -7,7 +7,7 @@ namespace {
 // BT.601 luma of R'G'B', what every library means by "gray".
 constexpr double kGray[3] = {0.299, 0.587, 0.114};
 
-Result<ColorMap> yuv_map(const Spec& spec, const fv_frame& frame) {
+Result<ColorMap> yuv_map(const Spec& spec, const fv_frame& frame, bool deep) {
   const int matrix =
       spec.yuv_matrix == Matrix::kFrame ? frame.matrix : static_cast<int>(spec.yuv_matrix);
   const int range =
@@ -23,7 +23,10 @@ Result<ColorMap> yuv_map(const Spec& spec, const fv_frame& frame) {
   const double kb = matrix == FV_BT601 ? 0.114 : matrix == FV_BT709 ? 0.0722 : 0.0593;
   const double kg = 1 - kr - kb;
   const bool limited = range == FV_LIMITED;
-  const double ys = limited ? 255.0 / 219 : 1, cs = limited ? 255.0 / 224 : 1;
+  // Ten bits: the codes of black, white and no colour are four times those of 8 bits in limited
+  // range; in full range white is 1023 (H.273), not 1020.
+  const double most = deep ? 1020.0 / 1023 : 1;
+  const double ys = limited ? 255.0 / 219 : most, cs = limited ? 255.0 / 224 : most;
   const double y0 = limited ? 16 : 0;
   const double rgb[3][3] = {{ys, 0, cs * 2 * (1 - kr)},
                             {ys, -cs * 2 * kb * (1 - kb) / kg, -cs * 2 * kr * (1 - kr) / kg},
@@ -45,7 +48,7 @@ Result<ColorMap> yuv_map(const Spec& spec, const fv_frame& frame) {
 }  // namespace
 
 Result<ColorMap> make_color(const Spec& spec, const fv_frame& frame, const Source& source) {
-  if (source.family == Family::kYuv) return yuv_map(spec, frame);
+  if (source.family == Family::kYuv) return yuv_map(spec, frame, source.deep);
   ColorMap map;
   map.copy = true;
   if (source.family == Family::kGray) return map;  // from = 0, 0, 0

@@ -7,35 +7,79 @@
 namespace foveal::imgproc {
 namespace {
 
-// Source bytes read per tensor pixel up to which reading whole rows beats picking taps.
+// Source elements read per tensor pixel up to which reading whole rows beats picking taps.
 constexpr double kRowsFirstLimit = 24;
 
-// Taps of tensor pixels [from, to) at p = scale * (d + 0.5) + shift - 0.5, in indices of `size`.
-void build_axis(double scale, double shift, int from, int to, int size, bool nearest, bool constant,
-                Axis& a) {
+// Where the samples of linear chroma lie along one axis: sample c at pixel index 2 c + 2 site -
+// odd.
+struct ChromaAxis {
+  int odd;
+  double site;
+};
+ChromaAxis chroma_axis(const Source& s, Siting siting, bool vertical) {
+  const Channel& c = s.channel[1];
+  const bool first = vertical ? siting == Siting::kTopLeft : siting != Siting::kCenter;
+  return {vertical ? c.odd_y : c.odd_x, first ? 0 : 0.25};
+}
+bool subsampled(const Source& s, bool vertical) {
+  return (vertical ? s.channel[1].shift_y : s.channel[1].shift_x) != 0;
+}
+
+void put_taps(double p, int d, int size, bool constant, Axis& a) {
+  p = std::clamp(p, -4.0, size + 4.0);
+  const double base = std::floor(p);
+  const int i = static_cast<int>(base);
+  float w1 = static_cast<float>(p - base), w0 = 1 - w1;
+  if (constant) {
+    if (i < 0 || i >= size) w0 = 0;
+    if (i + 1 < 0 || i + 1 >= size) w1 = 0;
+  } else if (i < 0 || i + 1 >= size) {  // both taps fall on one pixel
+    w0 = 1;
+    w1 = 0;
+  }
+  a.i0[d] = std::clamp(i, 0, size - 1);
+  a.i1[d] = w1 == 0 ? a.i0[d] : std::clamp(i + 1, 0, size - 1);
+  a.w0[d] = w0;
+  a.w1[d] = w1;
+}
+
+void classify(int from, int to, Axis& a) {
   a.single = a.unit = true;
   for (int d = from; d < to; ++d) {
-    double p = scale * (d + 0.5) + shift - 0.5;
-    if (nearest) p = std::floor(p + 0.5 + 0x1p-20);
-    p = std::clamp(p, -4.0, size + 4.0);
-    const double base = std::floor(p);
-    const int i = static_cast<int>(base);
-    float w1 = static_cast<float>(p - base), w0 = 1 - w1;
-    if (constant) {
-      if (i < 0 || i >= size) w0 = 0;
-      if (i + 1 < 0 || i + 1 >= size) w1 = 0;
-    } else if (i < 0 || i + 1 >= size) {  // both taps fall on one pixel
-      w0 = 1;
-      w1 = 0;
-    }
-    a.i0[d] = std::clamp(i, 0, size - 1);
-    a.i1[d] = w1 == 0 ? a.i0[d] : std::clamp(i + 1, 0, size - 1);
-    a.w0[d] = w0;
-    a.w1[d] = w1;
-    a.single = a.single && w0 == 1 && w1 == 0;
+    a.single = a.single && a.w0[d] == 1 && a.w1[d] == 0;
     a.unit = a.unit && (d == from || a.i0[d] == a.i0[d - 1] + 1);
   }
   a.unit = a.unit && a.single;
+}
+
+// The pixel index of tensor pixel d.
+struct Ramp {
+  double scale, shift;
+  bool nearest;
+  double at(int d) const {
+    const double p = scale * (d + 0.5) + shift - 0.5;
+    return nearest ? std::floor(p + 0.5 + 0x1p-20) : p;
+  }
+};
+
+// Taps of tensor pixels [from, to) in indices of `size` pixels.
+void build_axis(const Ramp& ramp, int from, int to, int size, bool constant, Axis& a) {
+  for (int d = from; d < to; ++d) put_taps(ramp.at(d), d, size, constant, a);
+  classify(from, to, a);
+}
+
+// The same of linear chroma: always clamped to the samples that belong to the picture.
+void build_chroma_axis(const Ramp& ramp, int from, int to, int size, const Source& s, Siting siting,
+                       bool vertical, Axis& a) {
+  if (!subsampled(s, vertical)) return build_axis(ramp, from, to, size, false, a);
+  const ChromaAxis c = chroma_axis(s, siting, vertical);
+  const int samples = ((size - 1 + c.odd) >> 1) + 1;
+  for (int d = from; d < to; ++d) {
+    double p = ramp.at(d);
+    if (ramp.nearest) p = std::clamp(p, 0.0, size - 1.0);
+    put_taps((p + c.odd) / 2 - c.site, d, samples, false, a);
+  }
+  classify(from, to, a);
 }
 
 void build_offsets(Plan& p, int from, int to) {
@@ -43,11 +87,50 @@ void build_offsets(Plan& p, int from, int to) {
   for (int g = 0; g < r.source.groups; ++g) {
     const Channel& c = r.source.channel[r.source.group[g].lowest];
     const int32_t stride = static_cast<int32_t>(r.transposed ? c.row : c.pixel);
+    const bool own = r.linear && g > 0;
+    const int shift = own ? 0 : r.transposed ? c.shift_y : c.shift_x;
+    const int odd = own ? 0 : r.transposed ? c.odd_y : c.odd_x;
+    const Axis& a = own ? p.chroma_x : p.x;
     for (int d = from; d < to; ++d) {
-      p.xo[g][0][d] = (p.x.i0[d] >> c.shift) * stride;
-      p.xo[g][1][d] = (p.x.i1[d] >> c.shift) * stride;
+      p.xo[g][0][d] = ((a.i0[d] + odd) >> shift) * stride;
+      p.xo[g][1][d] = ((a.i1[d] + odd) >> shift) * stride;
     }
   }
+}
+
+// Tensor pixels to pixel (or, for linear chroma, sample) positions, continuous.
+LinearMap gather_map(const double m[9], bool projective) {
+  LinearMap map;
+  for (int i = 0; i < 3; ++i) {
+    map.x[i] = m[i];
+    map.y[i] = m[3 + i];
+    map.w[i] = m[6 + i];
+  }
+  map.projective = projective;
+  return map;
+}
+LinearMap chroma_map(const Source& s, Siting siting, LinearMap map) {
+  for (const bool vertical : {false, true}) {
+    if (!subsampled(s, vertical)) continue;
+    const ChromaAxis c = chroma_axis(s, siting, vertical);
+    double* v = vertical ? map.y : map.x;
+    for (int i = 0; i < 3; ++i) v[i] = v[i] / 2 + (c.odd * 0.5 + 0.25 - c.site) * map.w[i];
+  }
+  return map;
+}
+
+Status choose_chroma(const Spec& spec, Run& r) {
+  const Source& s = r.source;
+  r.linear = spec.chroma == Chroma::kLinear && s.family == Family::kYuv &&
+             spec.color != Color::kGray && (subsampled(s, false) || subsampled(s, true));
+  if (!r.linear) return ok();
+  r.siting = spec.siting;
+  if (r.siting != Siting::kFrame) return ok();
+  if (s.siting == FV_SITING_UNKNOWN)
+    return Status(FV_FRAME_ERROR, "frame: siting: expected center, left or top_left, got unknown",
+                  "linear chroma needs it: say it in the frame or in the spec's yuv.siting");
+  r.siting = static_cast<Siting>(s.siting);
+  return ok();
 }
 
 }  // namespace
@@ -57,6 +140,7 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   const Spec& s = p.spec;
   FV_TRY(check_roi(s, roi));
   FV_ASSIGN(r.source, open_frame(frame));
+  FV_TRY(choose_chroma(s, r));
   FV_ASSIGN(r.color, make_color(s, frame, r.source));
   FV_ASSIGN(r.geometry, plan_geometry(s, r.source.width, r.source.height, frame.rotation,
                                       frame.mirror != 0, roi));
@@ -67,41 +151,42 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   const double* m = g.sensor_from_tensor.m;
   const bool affine = g.sensor_from_tensor.affine();
   const bool straight = affine && m[1] == 0 && m[3] == 0;
-  const bool crossed = affine && m[0] == 0 && m[4] == 0;
-  r.transposed = crossed && !straight;
+  const bool crossed = affine && !straight && m[0] == 0 && m[4] == 0;
+  r.transposed = crossed;
   r.step = kChunk;
   r.direct = false;
   if (straight || crossed) {
-    const int w = r.source.width, h = r.source.height;
-    if (straight) {
-      build_axis(m[0], m[2], g.x0, g.x1, w, r.nearest, r.constant, p.x);
-      build_axis(m[4], m[5], g.y0, g.y1, h, r.nearest, r.constant, p.y);
-    } else {
-      build_axis(m[3], m[5], g.x0, g.x1, h, r.nearest, r.constant, p.x);
-      build_axis(m[1], m[2], g.y0, g.y1, w, r.nearest, r.constant, p.y);
+    const int side[2] = {r.source.width, r.source.height};
+    const Ramp x = straight ? Ramp{m[0], m[2], r.nearest} : Ramp{m[3], m[5], r.nearest};
+    const Ramp y = straight ? Ramp{m[4], m[5], r.nearest} : Ramp{m[1], m[2], r.nearest};
+    build_axis(x, g.x0, g.x1, side[crossed], r.constant, p.x);
+    build_axis(y, g.y0, g.y1, side[straight], r.constant, p.y);
+    bool one_tap = p.x.single && p.y.single;
+    if (r.linear) {
+      build_chroma_axis(x, g.x0, g.x1, side[crossed], r.source, r.siting, r.transposed, p.chroma_x);
+      build_chroma_axis(y, g.y0, g.y1, side[straight], r.source, r.siting, !r.transposed,
+                        p.chroma_y);
+      one_tap = one_tap && p.chroma_x.single && p.chroma_y.single;
     }
     build_offsets(p, g.x0, g.x1);
     r.kind = PlanKind::kAxisAligned;
-    // Source bytes per tensor pixel, of the densest plane.
-    double bytes = 0;
+    // Source elements per tensor pixel, of the densest plane.
+    double elements = 0;
     for (int i = 0; i < r.source.groups; ++i) {
       const Channel& c = r.source.channel[r.source.group[i].lowest];
-      bytes = std::max(bytes, std::fabs(m[0]) * static_cast<double>(c.pixel) / (1 << c.shift));
+      elements =
+          std::max(elements, std::fabs(m[0]) * static_cast<double>(c.pixel) / (1 << c.shift_x));
     }
-    if (straight && !(p.x.single && p.y.single) && bytes <= kRowsFirstLimit) {
+    if (straight && !one_tap && elements <= kRowsFirstLimit) {
       r.kind = PlanKind::kRowsFirst;
-      // The chunk's bytes, its last tap (2 pixels of at most 64 bytes) included, fit a kernel row.
-      r.step = std::min(static_cast<int>((kSpan - 256) / std::max(bytes, 1.0)) & ~7, kChunk);
+      // The chunk's elements, its last tap (2 pixels of at most 64) included, fit a kernel row.
+      r.step = std::min(static_cast<int>((kSpan - 256) / std::max(elements, 1.0)) & ~7, kChunk);
     }
     r.direct = can_run_direct(p);
   } else {
     r.kind = PlanKind::kGather;
-    for (int i = 0; i < 3; ++i) {
-      r.map.x[i] = m[i];
-      r.map.y[i] = m[3 + i];
-      r.map.w[i] = m[6 + i];
-    }
-    r.map.projective = !affine;
+    r.map = gather_map(m, !affine);
+    if (r.linear) r.chroma_map = chroma_map(r.source, r.siting, r.map);
   }
   return ok();
 }

@@ -59,9 +59,12 @@ struct Run {
   bool transposed = false;  // tensor x walks down source columns (rotations by 90)
   bool nearest = false;
   bool constant = false;  // border is blended
+  bool linear = false;    // chroma planes have taps of their own, between samples
   bool direct = false;    // kAxisAligned: rows of bytes become rows of packed bytes, no floats
   int step = kChunk;      // tensor pixels per chunk
   LinearMap map;          // kGather
+  LinearMap chroma_map;   // of linear chroma, tensor pixels to chroma samples
+  Siting siting = Siting::kCenter;  // of linear chroma
   ColorMap color;
   float border[3] = {};
   float pad[3] = {};
@@ -80,7 +83,8 @@ struct Plan {
 
   // Tables of the last run; sized at compile.
   Axis x, y;
-  std::vector<int32_t> xo[3][2];  // [group][tap] byte offsets along tensor x
+  Axis chroma_x, chroma_y;        // of linear chroma
+  std::vector<int32_t> xo[3][2];  // [group][tap] offsets along tensor x
 
   uint16_t table[3][256] = {};  // run.table: bits of the element, per channel and level
 
@@ -102,6 +106,13 @@ Status lower(Plan& plan, const fv_frame& frame, const fv_roi* roi);
 // rows.inside where run.constant.
 void sample_axis_aligned(const Plan& plan, int x, int y, int n, Rows& rows);
 void sample_gather(const Plan& plan, int x, int y, int n, Rows& rows);
+// What both end a group with: numbers of 0..255, and nothing outside for linear chroma.
+inline void finish_group(const Run& r, const Group& g, bool own, int n, Rows& rows) {
+  for (int c = g.first; c < g.first + g.count; ++c) {
+    if (r.source.unit != 1) r.k->scale(rows.c[c], r.source.unit, n);
+    if (own && r.constant) r.k->multiply(rows.c[c], rows.inside, n);
+  }
+}
 
 // plans/direct.cc: whether rows of a lowered run are converted byte for byte, and one such row's
 // image area.

@@ -358,9 +358,6 @@ Status check_supported(const Spec& s) {
   if (s.border != BorderKind::kReplicate && s.border != BorderKind::kConstant)
     return unsupported("border " + name(kBorders, s.border) + " is not available in this build",
                        "use \"replicate\" or \"constant\"");
-  if (s.chroma != Chroma::kReplicate)
-    return unsupported("yuv: chroma \"linear\" is not available in this build",
-                       "use \"replicate\"");
   if (s.fit == FitKind::kMatrix && s.grid != Grid::kHalfPixel)
     return unsupported("sample: grid " + name(kGrids, s.grid) +
                            " has no meaning with fit \"matrix\", whose coordinates are continuous",

@@ -29,7 +29,7 @@ class Canvas {
     Result<Source> source = open_frame(frame);
     if (!source.ok()) return std::move(source.status()).within("draw");
     const Source& s = source.value();
-    if (s.family == Family::kYuv)
+    if (c->format > FV_GRAY)
       return Status(FV_FRAME_ERROR, "draw: canvas: expected RGB, BGR, RGBA, BGRA or GRAY");
     Canvas out;
     out.data_ = static_cast<uint8_t*>(c->data);

@@ -6,65 +6,73 @@
 namespace foveal::imgproc {
 namespace {
 
-// Bytes of one plane behind taps o0/o1 of a chunk: offsets rise or fall, so the ends bound them.
+// Elements of one plane behind taps o0/o1 of a chunk: offsets rise or fall, so the ends bound them.
 struct Extent {
-  int32_t lo, bytes;
+  int32_t lo, elements;
 };
-Extent extent(const int32_t* o0, const int32_t* o1, int n, int component_bytes) {
+Extent extent(const int32_t* o0, const int32_t* o1, int n, int span) {
   const int32_t lo = std::min(std::min(o0[0], o0[n - 1]), std::min(o1[0], o1[n - 1]));
   const int32_t hi = std::max(std::max(o0[0], o0[n - 1]), std::max(o1[0], o1[n - 1]));
-  return {lo, hi - lo + component_bytes};
+  return {lo, hi - lo + span};
 }
 
 }  // namespace
 
 void sample_axis_aligned(const Plan& p, int x, int y, int n, Rows& rows) {
   const Run& r = p.run;
-  const Kernels& k = *r.k;
   const Source& s = r.source;
-  const float v0 = p.y.w0[y], v1 = p.y.w1[y];
-  const bool one_tap = p.x.single && p.y.single;
+  const ElementKernels& k = r.k->element[static_cast<int>(s.element)];
+  if (r.constant) {
+    const float down = p.y.w0[y] + p.y.w1[y];
+    for (int i = 0; i < n; ++i) rows.inside[i] = (p.x.w0[x + i] + p.x.w1[x + i]) * down;
+  }
   for (int i = 0; i < s.groups; ++i) {
     const Group& g = s.group[i];
     const Channel& ch = s.channel[g.lowest];
+    const bool own = r.linear && i > 0;  // linear chroma: positions are those of its samples
+    const Axis &ax = own ? p.chroma_x : p.x, &ay = own ? p.chroma_y : p.y;
+    const float v0 = ay.w0[y], v1 = ay.w1[y];
     const int64_t stride = r.transposed ? ch.pixel : ch.row;
-    const uint8_t* r0 = ch.data + (p.y.i0[y] >> ch.shift) * stride;
-    const uint8_t* r1 = ch.data + (p.y.i1[y] >> ch.shift) * stride;
+    const auto line = [&](int at) -> int64_t {
+      return (own ? at : r.transposed ? ch.column(at) : ch.line(at)) * stride;
+    };
+    const auto at = [&](int64_t element) { return ch.data + element * s.size; };
+    const int64_t l0 = line(ay.i0[y]), l1 = line(ay.i1[y]);
+    const uint8_t *r0 = at(l0), *r1 = at(l1);
     const int32_t *o0 = &p.xo[i][0][x], *o1 = &p.xo[i][1][x];
-    const XTaps taps{o0, o1, &p.x.w0[x], &p.x.w1[x]};
-    float* lane[3] = {};  // row of each byte within the group's pixel
-    for (int c = g.first; c < g.first + g.count; ++c) lane[s.channel[c].data - ch.data] = rows.c[c];
-    const int64_t readable0 = g.readable - (r0 - ch.data), readable1 = g.readable - (r1 - ch.data);
-    if (one_tap && p.x.unit && !r.transposed && g.bytes == g.count) {
-      const uint8_t* from = r0 + o0[0];
+    const XTaps taps{o0, o1, &ax.w0[x], &ax.w1[x]};
+    float* lane[3] = {};  // row of each element within the group's pixel
+    for (int c = g.first; c < g.first + g.count; ++c)
+      lane[(s.channel[c].data - ch.data) / s.size] = rows.c[c];
+    const int64_t readable0 = g.readable - l0, readable1 = g.readable - l1;
+    const bool one_tap = ax.single && ay.single;
+    if (one_tap && ax.unit && !r.transposed && g.span == g.count) {
+      const uint8_t* from = at(l0 + o0[0]);
       const int64_t readable = readable0 - o0[0];
       const int pixel = static_cast<int>(ch.pixel);
-      if (!ch.shift) {
-        k.unpack(from, readable, pixel, g.bytes, n, lane);
+      if (!ch.shift_x || own) {
+        k.unpack(from, readable, pixel, g.span, n, lane);
       } else {
         alignas(64) float half[3][kChunk];
         float* const halves[3] = {half[0], half[1], half[2]};
-        const int odd = p.x.i0[x] & 1;
-        k.unpack(from, readable, pixel, g.bytes, (n + odd + 1) / 2, halves);
-        for (int b = 0; b < g.bytes; ++b) k.twice(half[b], odd, n, lane[b]);
+        const int odd = (ax.i0[x] + ch.odd_x) & 1;
+        k.unpack(from, readable, pixel, g.span, (n + odd + 1) / 2, halves);
+        for (int b = 0; b < g.span; ++b) r.k->twice(half[b], odd, n, lane[b]);
       }
     } else if (one_tap) {
-      for (int b = 0; b < g.bytes; ++b)
-        if (lane[b]) k.copy1(r0 + b, o0, n, lane[b]);
+      for (int b = 0; b < g.span; ++b) k.copy1(r0 + b * s.size, o0, n, lane[b]);
     } else if (r.kind == PlanKind::kRowsFirst) {
       alignas(64) float row[kSpan];
-      const Extent e = extent(o0, o1, n, g.bytes);
-      k.lerp_rows(r0 + e.lo, r1 + e.lo, v0, v1, e.bytes, row);
-      for (int b = 0; b < g.bytes; ++b)
-        if (lane[b]) k.taps(row + b, e.lo, taps, n, lane[b]);
-    } else if (g.bytes > 1) {
-      k.sample_lanes(r0, readable0, r1, readable1, g.bytes, taps, v0, v1, n, lane);
+      const Extent e = extent(o0, o1, n, g.span);
+      k.lerp_rows(at(l0 + e.lo), at(l1 + e.lo), v0, v1, e.elements, row);
+      for (int b = 0; b < g.span; ++b) r.k->taps(row + b, e.lo, taps, n, lane[b]);
+    } else if (g.span > 1) {
+      k.sample_lanes(r0, readable0, r1, readable1, g.span, taps, v0, v1, n, lane);
     } else {
       k.sample1(r0, r1, taps, v0, v1, n, lane[0]);
     }
+    finish_group(r, g, own, n, rows);
   }
-  if (r.constant)
-    for (int i = 0; i < n; ++i) rows.inside[i] = (p.x.w0[x + i] + p.x.w1[x + i]) * (v0 + v1);
 }
 
 }  // namespace foveal::imgproc

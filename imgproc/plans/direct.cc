@@ -12,8 +12,10 @@ bool can_run_direct(const Plan& p) {
   if (!packed || !r.plain || r.constant || r.kind != PlanKind::kAxisAligned || r.transposed ||
       !p.x.unit || !p.y.single)
     return false;
+  if (s.element != Element::kU8 || r.linear) return false;
   if (s.family == Family::kYuv)
-    return s.channel[0].pixel == 1 && s.channel[1].pixel == s.channel[2].pixel;
+    return s.channel[0].pixel == 1 && s.channel[1].pixel == s.channel[2].pixel &&
+           s.channel[1].shift_x == 1;
   return r.color.copy;
 }
 
@@ -26,10 +28,11 @@ void run_direct(const Plan& p, int y) {
   const int from = p.x.i0[x0];
   const auto at = [&](int c) {
     const Channel& ch = s.channel[c];
-    return ch.data + (p.y.i0[y] >> ch.shift) * ch.row + (from >> ch.shift) * ch.pixel;
+    return ch.data + ch.line(p.y.i0[y]) * ch.row + ch.column(from) * ch.pixel;
   };
   if (s.family == Family::kYuv) {
-    const YuvRow row{at(0), at(1), at(2), static_cast<int>(s.channel[1].pixel), from & 1};
+    const YuvRow row{at(0), at(1), at(2), static_cast<int>(s.channel[1].pixel),
+                     (from + s.channel[1].odd_x) & 1};
     r.k->yuv_to_bytes(row, r.color.m, n, out);
     return;
   }

@@ -1,29 +1,79 @@
 // Any other map: four taps per tensor pixel, positions in f64.
+#include <algorithm>
+
 #include "imgproc/plan.h"
 
 namespace foveal::imgproc {
+namespace {
+
+// Nearest sampling sees whole pixels: linear chroma is that at the pixel's own centre.
+void chroma_at_pixels(const Run& r, const Positions& pixel, int n, Positions* at, Weights4* w) {
+  const Channel& ch = r.source.channel[1];
+  const auto tap = [](int p, int shift, int odd, bool first, int most, int32_t& i0, int32_t& i1) {
+    const int quarters = shift ? 2 * (p + odd) - (first ? 0 : 1) : 4 * p;  // of a sample
+    const int base = quarters >> 2;
+    i0 = std::clamp(base, 0, most);
+    i1 = std::clamp(base + 1, 0, most);
+    return static_cast<float>(quarters - 4 * base) / 4;
+  };
+  const int right = ch.column(r.source.width - 1), bottom = ch.line(r.source.height - 1);
+  for (int i = 0; i < n; ++i) {
+    const float u = tap(pixel.x0[i], ch.shift_x, ch.odd_x, r.siting != Siting::kCenter, right,
+                        at->x0[i], at->x1[i]);
+    const float v = tap(pixel.y0[i], ch.shift_y, ch.odd_y, r.siting == Siting::kTopLeft, bottom,
+                        at->y0[i], at->y1[i]);
+    w->w00[i] = (1 - v) * (1 - u);
+    w->w01[i] = (1 - v) * u;
+    w->w10[i] = v * (1 - u);
+    w->w11[i] = v * u;
+  }
+}
+
+}  // namespace
 
 void sample_gather(const Plan& p, int x, int y, int n, Rows& rows) {
   const Run& r = p.run;
-  const Kernels& k = *r.k;
   const Source& s = r.source;
-  Positions at;
-  Weights4 w;
+  const ElementKernels& k = r.k->element[static_cast<int>(s.element)];
+  Positions pixel, sample;
+  Weights4 pixel_w, sample_w;
   Taps4 t;
-  k.positions(r.map, x + 0.5, y + 0.5, n, s.width, s.height, r.nearest, r.constant, &at, &w);
+  r.k->positions(r.map, x + 0.5, y + 0.5, n, s.width, s.height, r.nearest, r.constant, &pixel,
+                 &pixel_w);
+  if (r.constant) {
+    const Weights4& w = pixel_w;
+    for (int i = 0; i < n; ++i) rows.inside[i] = w.w00[i] + w.w01[i] + w.w10[i] + w.w11[i];
+  }
+  if (r.linear) {
+    const Channel& ch = s.channel[1];
+    if (r.nearest)
+      chroma_at_pixels(r, pixel, n, &sample, &sample_w);
+    else
+      r.k->positions(r.chroma_map, x + 0.5, y + 0.5, n, ch.column(s.width - 1) + 1,
+                     ch.line(s.height - 1) + 1, false, false, &sample, &sample_w);
+  }
   for (int i = 0; i < s.groups; ++i) {
     const Group& g = s.group[i];
     const Channel& ch = s.channel[g.lowest];
-    k.offsets(at, ch.shift, static_cast<int32_t>(ch.row), static_cast<int32_t>(ch.pixel), n, &t);
-    float* lane[3] = {};  // row of each byte within the group's pixel
-    for (int c = g.first; c < g.first + g.count; ++c) lane[s.channel[c].data - ch.data] = rows.c[c];
-    if (g.bytes > 1)
-      k.gather_lanes(ch.data, g.readable, g.bytes, t, w, n, lane);
+    const bool own = r.linear && i > 0;
+    Block block{ch.shift_x,
+                ch.shift_y,
+                ch.odd_x,
+                ch.odd_y,
+                static_cast<int32_t>(ch.row),
+                static_cast<int32_t>(ch.pixel)};
+    if (own) block.shift_x = block.shift_y = block.odd_x = block.odd_y = 0;
+    r.k->offsets(own ? sample : pixel, block, n, &t);
+    const Weights4& w = own ? sample_w : pixel_w;
+    float* lane[3] = {};  // row of each element within the group's pixel
+    for (int c = g.first; c < g.first + g.count; ++c)
+      lane[(s.channel[c].data - ch.data) / s.size] = rows.c[c];
+    if (g.span > 1)
+      k.gather_lanes(ch.data, g.readable, g.span, t, w, n, lane);
     else
       k.gather1(ch.data, t, w, n, lane[0]);
+    finish_group(r, g, own, n, rows);
   }
-  if (r.constant)
-    for (int i = 0; i < n; ++i) rows.inside[i] = w.w00[i] + w.w01[i] + w.w10[i] + w.w11[i];
 }
 
 }  // namespace foveal::imgproc

@@ -10,9 +10,9 @@
 namespace foveal::imgproc {
 
 inline constexpr int kChunk = 256;  // destination pixels a kernel handles at once
-inline constexpr int kSpan = 8192;  // most source bytes of one row behind a chunk (lerp_rows)
+inline constexpr int kSpan = 8192;  // most source elements of one row behind a chunk (lerp_rows)
 
-// Taps of a chunk along x: byte offsets and weights. Weights of taps outside the frame are 0.
+// Taps of a chunk along x: offsets and weights. Weights of taps outside the frame are 0.
 struct XTaps {
   const int32_t* o0;
   const int32_t* o1;
@@ -36,6 +36,12 @@ struct YuvRow {
   int odd;
 };
 
+// How pixel positions become offsets: ((p + odd) >> shift) * stride, per axis.
+struct Block {
+  int shift_x, shift_y, odd_x, odd_y;
+  int32_t row, pixel;
+};
+
 // Bilinear positions of a chunk: clamped pixel indices and weights.
 struct Positions {
   int32_t x0[kChunk], x1[kChunk], y0[kChunk], y1[kChunk];
@@ -46,37 +52,44 @@ struct LinearMap {  // sensor pixel index = (a, b, c) . (dx, dy, 1), per axis; f
   bool projective;
 };
 
+// Of one type of component. Offsets, strides and counts are in elements. Results are stored numbers
+// as floats; floats of a frame are clamped to 0..1 first, NaN to 0.
+struct ElementKernels {
+  // out[i] = v0 * (w0 r0[o0] + w1 r0[o1]) + v1 * (w0 r1[o0] + w1 r1[o1])
+  void (*sample1)(const void* r0, const void* r1, XTaps t, float v0, float v1, int n, float* out);
+  // The same for the first `span` (2 or 3) elements of every pixel, into lane[0], lane[1] ...
+  // Never reads at or beyond r0 + readable0, r1 + readable1.
+  void (*sample_lanes)(const void* r0, int64_t readable0, const void* r1, int64_t readable1,
+                       int span, XTaps t, float v0, float v1, int n, float* const lane[3]);
+  // One tap of weight 1: exact copies.
+  void (*copy1)(const void* r0, const int32_t* o0, int n, float* out);
+  // The same for neighbours: pixels r0 + i * pixel, `span` elements of each into lanes.
+  void (*unpack)(const void* r0, int64_t readable, int pixel, int span, int n,
+                 float* const lane[3]);
+  // Rows first: out[i] = v0 r0[i] + v1 r1[i] over `n` elements.
+  void (*lerp_rows)(const void* r0, const void* r1, float v0, float v1, int n, float* out);
+  void (*gather1)(const void* base, const Taps4& t, const Weights4& w, int n, float* out);
+  void (*gather_lanes)(const void* base, int64_t readable, int span, const Taps4& t,
+                       const Weights4& w, int n, float* const lane[3]);
+};
+
 struct Kernels {
   const char* isa;
+  ElementKernels element[3];  // uint8, uint16, float
 
-  // out[i] = v0 * (w0 r0[o0] + w1 r0[o1]) + v1 * (w0 r1[o0] + w1 r1[o1])
-  void (*sample1)(const uint8_t* r0, const uint8_t* r1, XTaps t, float v0, float v1, int n,
-                  float* out);
-  // The same for the first `bytes` (2 or 3) bytes of every pixel, into lane[0], lane[1] ...
-  // Never reads at or beyond r0 + readable0, r1 + readable1.
-  void (*sample_lanes)(const uint8_t* r0, int64_t readable0, const uint8_t* r1, int64_t readable1,
-                       int bytes, XTaps t, float v0, float v1, int n, float* const lane[3]);
-  // One tap of weight 1: exact copies.
-  void (*copy1)(const uint8_t* r0, const int32_t* o0, int n, float* out);
-  // The same for neighbours: pixels r0 + i * pixel, `bytes` of each into lanes.
-  void (*unpack)(const uint8_t* r0, int64_t readable, int pixel, int bytes, int n,
-                 float* const lane[3]);
   // out[i] = in[(i + odd) / 2]: replicated chroma.
   void (*twice)(const float* in, int odd, int n, float* out);
-
-  // Rows first: out[i] = v0 r0[i] + v1 r1[i] over `n` bytes, then taps on that row.
-  void (*lerp_rows)(const uint8_t* r0, const uint8_t* r1, float v0, float v1, int n, float* out);
-  // row[0] is the byte at offset `first`.
+  // Taps on a row of lerp_rows; row[0] is the element at offset `first`.
   void (*taps)(const float* row, int32_t first, XTaps t, int n, float* out);
+  // v[i] *= k
+  void (*scale)(float* v, float k, int n);
+  void (*multiply)(float* v, const float* by, int n);  // v[i] *= by[i]
 
   // Positions of tensor pixels x .. x+n-1 of row y. nearest: the pixel that holds the point.
   // constant: taps outside get weight 0; otherwise they are clamped.
   void (*positions)(const LinearMap& m, double x, double y, int n, int width, int height,
                     bool nearest, bool constant, Positions* p, Weights4* w);
-  void (*offsets)(const Positions& p, int shift, int32_t row, int32_t pixel, int n, Taps4* t);
-  void (*gather1)(const uint8_t* base, const Taps4& t, const Weights4& w, int n, float* out);
-  void (*gather_lanes)(const uint8_t* base, int64_t readable, int bytes, const Taps4& t,
-                       const Weights4& w, int n, float* const lane[3]);
+  void (*offsets)(const Positions& p, Block b, int n, Taps4* t);
 
   // Bytes to three adjacent bytes, any n. Bit for bit what the rows of floats would give; reads
   // nothing but the n pixels.

@@ -13,46 +13,65 @@
 namespace foveal::imgproc::FOVEAL_ISA {
 namespace {
 
-void sample1(const uint8_t* FV_R r0, const uint8_t* FV_R r1, XTaps t, float v0, float v1, int n,
-             float* FV_R out) {
+typedef uint8_t U8x16 __attribute__((vector_size(16)));
+typedef uint16_t U16x4 __attribute__((vector_size(8)));
+typedef int32_t I32x4 __attribute__((vector_size(16)));
+typedef float F32x4 __attribute__((vector_size(16)));
+
+// A stored number as a float. Of floats: 0..1, and 0 for what is not a number.
+inline float value(uint8_t v) { return v; }
+inline float value(uint16_t v) { return v; }
+inline float value(float v) { return v > 0 ? (v < 1 ? v : 1.0f) : 0.0f; }
+
+template <class T>
+void sample1(const void* p0, const void* p1, XTaps t, float v0, float v1, int n, float* FV_R out) {
+  const T *FV_R r0 = static_cast<const T*>(p0), *FV_R r1 = static_cast<const T*>(p1);
   const int32_t *FV_R o0 = t.o0, *FV_R o1 = t.o1;
   const float *FV_R w0 = t.w0, *FV_R w1 = t.w1;
   for (int i = 0; i < n; ++i) {
-    const float a = w0[i] * r0[o0[i]] + w1[i] * r0[o1[i]];
-    const float b = w0[i] * r1[o0[i]] + w1[i] * r1[o1[i]];
+    const float a = w0[i] * value(r0[o0[i]]) + w1[i] * value(r0[o1[i]]);
+    const float b = w0[i] * value(r1[o0[i]]) + w1[i] * value(r1[o1[i]]);
     out[i] = v0 * a + v1 * b;
   }
 }
 
-// Little-endian words of four bytes as four floats, and four pixels at a time: one vector holds all
-// components of a pixel, so a tap is one load and one multiply-add whatever the number of
-// components.
-typedef uint8_t U8x16 __attribute__((vector_size(16)));
-typedef int32_t I32x4 __attribute__((vector_size(16)));
-typedef float F32x4 __attribute__((vector_size(16)));
-
-inline F32x4 widen4(uint32_t word) {
+// Four elements as four floats, and four pixels at a time: one vector holds all components of a
+// pixel, so a tap is one load and one multiply-add whatever the number of components.
+inline F32x4 widen4(const uint8_t* four) {  // little-endian
+  uint32_t word;
+  std::memcpy(&word, four, 4);
   const U8x16 zero = {};
   U8x16 b = (U8x16)(I32x4){static_cast<int32_t>(word), 0, 0, 0};
   b = __builtin_shufflevector(b, zero, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
   b = __builtin_shufflevector(b, zero, 0, 1, 16, 17, 2, 3, 18, 19, 4, 5, 20, 21, 6, 7, 22, 23);
   return __builtin_convertvector((I32x4)b, F32x4);
 }
+inline F32x4 widen4(const uint16_t* four) {
+  U16x4 v;
+  std::memcpy(&v, four, 8);
+  return __builtin_convertvector(__builtin_convertvector(v, I32x4), F32x4);
+}
+inline F32x4 widen4(const float* four) {
+  F32x4 v;
+  std::memcpy(&v, four, 16);
+  const F32x4 zero = {}, one = {1, 1, 1, 1};
+  v = (F32x4)((I32x4)v & (I32x4)(v > zero));
+  const I32x4 below = (I32x4)(v < one);
+  return (F32x4)(((I32x4)v & below) | ((I32x4)one & ~below));
+}
 
-// The pixel at p + offset; reads four bytes where the plane has them, else its own only.
-inline F32x4 load_pixel(const uint8_t* p, int64_t offset, int64_t readable, int bytes) {
-  const uint8_t* at = p + offset;
-  uint32_t word;
-  if (__builtin_expect(offset + 4 <= readable, 1))
-    std::memcpy(&word, at, 4);
-  else
-    word = at[0] | at[1] << 8 | (bytes > 2 ? at[2] << 16 : 0);
-  return widen4(word);
+// The pixel at p + offset; reads four elements where the plane has them, else its own only.
+template <class T>
+inline F32x4 load_pixel(const T* p, int64_t offset, int64_t readable, int span) {
+  const T* at = p + offset;
+  if (__builtin_expect(offset + 4 <= readable, 1)) return widen4(at);
+  const T own[4] = {at[0], at[1], span > 2 ? at[2] : T(0), T(0)};
+  return widen4(own);
 }
 
 // Runs pixel(i) -> F32x4 for a chunk and stores the components as rows.
 template <class Pixel>
-inline void store_lanes(int n, int bytes, float* const lane[3], const Pixel& pixel) {
+inline void store_lanes(int n, int span, float* const lane[3], const Pixel& pixel) {
   float *FV_R a = lane[0], *FV_R b = lane[1], *FV_R c = lane[2];
   int i = 0;
   for (; i + 4 <= n; i += 4) {
@@ -63,7 +82,7 @@ inline void store_lanes(int n, int bytes, float* const lane[3], const Pixel& pix
     const F32x4 v1 = __builtin_shufflevector(pq, rs, 2, 3, 6, 7);
     std::memcpy(a + i, &v0, 16);
     std::memcpy(b + i, &v1, 16);
-    if (bytes > 2) {
+    if (span > 2) {
       const F32x4 hi = __builtin_shufflevector(p, q, 2, 6, 2, 6);
       const F32x4 lo = __builtin_shufflevector(r, s, 2, 6, 2, 6);
       const F32x4 v2 = __builtin_shufflevector(hi, lo, 0, 1, 4, 5);
@@ -74,33 +93,36 @@ inline void store_lanes(int n, int bytes, float* const lane[3], const Pixel& pix
     const F32x4 p = pixel(i);
     a[i] = p[0];
     b[i] = p[1];
-    if (bytes > 2) c[i] = p[2];
+    if (span > 2) c[i] = p[2];
   }
 }
 
-void sample_lanes(const uint8_t* r0, int64_t readable0, const uint8_t* r1, int64_t readable1,
-                  int bytes, XTaps t, float v0, float v1, int n, float* const lane[3]) {
-  store_lanes(n, bytes, lane, [&](int i) {
-    const F32x4 a = t.w0[i] * load_pixel(r0, t.o0[i], readable0, bytes) +
-                    t.w1[i] * load_pixel(r0, t.o1[i], readable0, bytes);
-    const F32x4 b = t.w0[i] * load_pixel(r1, t.o0[i], readable1, bytes) +
-                    t.w1[i] * load_pixel(r1, t.o1[i], readable1, bytes);
+template <class T>
+void sample_lanes(const void* p0, int64_t readable0, const void* p1, int64_t readable1, int span,
+                  XTaps t, float v0, float v1, int n, float* const lane[3]) {
+  const T *r0 = static_cast<const T*>(p0), *r1 = static_cast<const T*>(p1);
+  store_lanes(n, span, lane, [&](int i) {
+    const F32x4 a = t.w0[i] * load_pixel(r0, t.o0[i], readable0, span) +
+                    t.w1[i] * load_pixel(r0, t.o1[i], readable0, span);
+    const F32x4 b = t.w0[i] * load_pixel(r1, t.o0[i], readable1, span) +
+                    t.w1[i] * load_pixel(r1, t.o1[i], readable1, span);
     return v0 * a + v1 * b;
   });
 }
 
-void unpack(const uint8_t* r0, int64_t readable, int pixel, int bytes, int n,
-            float* const lane[3]) {
-  if (bytes == 1) {
+template <class T>
+void unpack(const void* p0, int64_t readable, int pixel, int span, int n, float* const lane[3]) {
+  const T* FV_R r0 = static_cast<const T*>(p0);
+  if (span == 1) {
     float* FV_R out = lane[0];
     if (pixel == 1)
-      for (int i = 0; i < n; ++i) out[i] = r0[i];
+      for (int i = 0; i < n; ++i) out[i] = value(r0[i]);
     else
-      for (int i = 0; i < n; ++i) out[i] = r0[static_cast<int64_t>(i) * pixel];
+      for (int i = 0; i < n; ++i) out[i] = value(r0[static_cast<int64_t>(i) * pixel]);
     return;
   }
-  store_lanes(n, bytes, lane, [&](int i) {
-    return load_pixel(r0, static_cast<int64_t>(i) * pixel, readable, bytes);
+  store_lanes(n, span, lane, [&](int i) {
+    return load_pixel(r0, static_cast<int64_t>(i) * pixel, readable, span);
   });
 }
 
@@ -116,17 +138,28 @@ void twice(const float* FV_R in, int odd, int n, float* FV_R out) {
   if (n % 2) out[n - 1] = in[n / 2];
 }
 
-void copy1(const uint8_t* FV_R r0, const int32_t* FV_R o0, int n, float* FV_R out) {
-  for (int i = 0; i < n; ++i) out[i] = r0[o0[i]];
+template <class T>
+void copy1(const void* p0, const int32_t* FV_R o0, int n, float* FV_R out) {
+  const T* FV_R r0 = static_cast<const T*>(p0);
+  for (int i = 0; i < n; ++i) out[i] = value(r0[o0[i]]);
 }
 
-void lerp_rows(const uint8_t* FV_R r0, const uint8_t* FV_R r1, float v0, float v1, int n,
-               float* FV_R out) {
+template <class T>
+void lerp_rows(const void* p0, const void* p1, float v0, float v1, int n, float* FV_R out) {
+  const T *FV_R r0 = static_cast<const T*>(p0), *FV_R r1 = static_cast<const T*>(p1);
   if (v1 == 0 && v0 == 1) {
-    for (int i = 0; i < n; ++i) out[i] = r0[i];
+    for (int i = 0; i < n; ++i) out[i] = value(r0[i]);
   } else {
-    for (int i = 0; i < n; ++i) out[i] = v0 * r0[i] + v1 * r1[i];
+    for (int i = 0; i < n; ++i) out[i] = v0 * value(r0[i]) + v1 * value(r1[i]);
   }
+}
+
+void scale(float* v, float k, int n) {
+  for (int i = 0; i < n; ++i) v[i] *= k;
+}
+
+void multiply(float* FV_R v, const float* FV_R by, int n) {
+  for (int i = 0; i < n; ++i) v[i] *= by[i];
 }
 
 void taps(const float* FV_R row, int32_t first, XTaps t, int n, float* FV_R out) {
@@ -184,10 +217,12 @@ void positions(const LinearMap& m, double x, double y, int n, int width, int hei
   }
 }
 
-void offsets(const Positions& p, int shift, int32_t row, int32_t pixel, int n, Taps4* FV_R t) {
+void offsets(const Positions& p, Block b, int n, Taps4* FV_R t) {
+  const auto x_of = [b](int32_t x) { return ((x + b.odd_x) >> b.shift_x) * b.pixel; };
+  const auto y_of = [b](int32_t y) { return ((y + b.odd_y) >> b.shift_y) * b.row; };
   for (int i = 0; i < n; ++i) {
-    const int32_t x0 = (p.x0[i] >> shift) * pixel, x1 = (p.x1[i] >> shift) * pixel;
-    const int32_t y0 = (p.y0[i] >> shift) * row, y1 = (p.y1[i] >> shift) * row;
+    const int32_t x0 = x_of(p.x0[i]), x1 = x_of(p.x1[i]);
+    const int32_t y0 = y_of(p.y0[i]), y1 = y_of(p.y1[i]);
     t->o00[i] = y0 + x0;
     t->o01[i] = y0 + x1;
     t->o10[i] = y1 + x0;
@@ -195,19 +230,23 @@ void offsets(const Positions& p, int shift, int32_t row, int32_t pixel, int n, T
   }
 }
 
-void gather1(const uint8_t* FV_R base, const Taps4& t, const Weights4& w, int n, float* FV_R out) {
+template <class T>
+void gather1(const void* p, const Taps4& t, const Weights4& w, int n, float* FV_R out) {
+  const T* FV_R base = static_cast<const T*>(p);
   for (int i = 0; i < n; ++i)
-    out[i] = w.w00[i] * base[t.o00[i]] + w.w01[i] * base[t.o01[i]] + w.w10[i] * base[t.o10[i]] +
-             w.w11[i] * base[t.o11[i]];
+    out[i] = w.w00[i] * value(base[t.o00[i]]) + w.w01[i] * value(base[t.o01[i]]) +
+             w.w10[i] * value(base[t.o10[i]]) + w.w11[i] * value(base[t.o11[i]]);
 }
 
-void gather_lanes(const uint8_t* base, int64_t readable, int bytes, const Taps4& t,
-                  const Weights4& w, int n, float* const lane[3]) {
-  store_lanes(n, bytes, lane, [&](int i) {
-    return (w.w00[i] * load_pixel(base, t.o00[i], readable, bytes) +
-            w.w01[i] * load_pixel(base, t.o01[i], readable, bytes)) +
-           (w.w10[i] * load_pixel(base, t.o10[i], readable, bytes) +
-            w.w11[i] * load_pixel(base, t.o11[i], readable, bytes));
+template <class T>
+void gather_lanes(const void* p, int64_t readable, int span, const Taps4& t, const Weights4& w,
+                  int n, float* const lane[3]) {
+  const T* base = static_cast<const T*>(p);
+  store_lanes(n, span, lane, [&](int i) {
+    return (w.w00[i] * load_pixel(base, t.o00[i], readable, span) +
+            w.w01[i] * load_pixel(base, t.o01[i], readable, span)) +
+           (w.w10[i] * load_pixel(base, t.o10[i], readable, span) +
+            w.w11[i] * load_pixel(base, t.o11[i], readable, span));
   });
 }
 
@@ -506,19 +545,21 @@ void spread_u8(const float* FV_R a, int n, int64_t step, uint8_t* FV_R out) {
 
 #define FV_STR_(x) #x
 #define FV_STR(x) FV_STR_(x)
+template <class T>
+constexpr ElementKernels of_element() {
+  return {sample1<T>,   sample_lanes<T>, copy1<T>,       unpack<T>,
+          lerp_rows<T>, gather1<T>,      gather_lanes<T>};
+}
+
 extern const Kernels kTable;
 const Kernels kTable = {FV_STR(FOVEAL_ISA),
-                        sample1,
-                        sample_lanes,
-                        copy1,
-                        unpack,
+                        {of_element<uint8_t>(), of_element<uint16_t>(), of_element<float>()},
                         twice,
-                        lerp_rows,
                         taps,
+                        scale,
+                        multiply,
                         positions,
                         offsets,
-                        gather1,
-                        gather_lanes,
                         yuv_to_bytes,
                         pick_bytes,
                         mix3,

@@ -20,10 +20,12 @@ std::vector<Case>& cases() {
   // Never destroyed: at exit it would be a leak.
   static auto* all = new std::vector<Case>([] {
     static constexpr const char* kSpecs[] = {
-        R"({"size":[16,12]})", R"({"size":[9,21],"sample":{"k":"nearest"},"color":"BGR"})",
+        R"({"size":[16,12]})",
+        R"({"size":[9,21],"sample":{"k":"nearest"},"color":"BGR"})",
         R"({"size":[64,3],"color":"GRAY","fit":{"k":"letterbox"}})",
         R"({"size":[24,24],"roi":"per_call","border":{"k":"constant","v":7}})",
-        R"({"size":[13,13],"fit":{"k":"cover"},"norm":{"scale":0.01}})"};
+        R"({"size":[13,13],"fit":{"k":"cover"},"norm":{"scale":0.01}})",
+        R"({"size":[17,11],"roi":"per_call","yuv":{"chroma":"linear"}})"};
     std::vector<Case> made;
     for (const std::string_view text : kSpecs) {
       for (const fv_dtype type : {FV_FLOAT32, FV_UINT8}) {
@@ -62,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   };
   fv_frame frame{};
   frame.abi = FV_ABI_INIT(fv_frame);
-  frame.format = number(0, 9);
+  frame.format = number(0, 25);
   frame.width = number(-1, 70);
   frame.height = number(-1, 70);
   frame.rotation = wild ? in.take<int32_t>() : 90 * in.range(0, 3);
@@ -70,6 +72,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   frame.matrix = number(0, 3);
   frame.range = number(0, 2);
   frame.plane_count = number(1, 3);
+  for (int32_t& v : frame.visible) v = in.range(0, 3) ? 0 : number(-1, 70);
+  frame.siting = number(0, 3);
   std::unique_ptr<uint8_t[]> memory[4];
   for (int i = 0; i < 4; ++i) {
     // `bytes` is what the caller vouches for: exactly as many exist.

@@ -50,11 +50,19 @@ class Guarded {
 struct Format {
   fv_pixel_format format;
   int planes;
-  int pixel[3];  // bytes
+  int pixel[3];          // bytes; of packed 4:2:2, of a pair
+  int shift_x, shift_y;  // of all planes but the first
+  bool pairs = false;
 };
-constexpr Format kFormats[] = {{FV_RGB, 1, {3}},     {FV_BGR, 1, {3}},       {FV_RGBA, 1, {4}},
-                               {FV_BGRA, 1, {4}},    {FV_GRAY, 1, {1}},      {FV_NV12, 2, {1, 2}},
-                               {FV_NV21, 2, {1, 2}}, {FV_I420, 3, {1, 1, 1}}};
+constexpr Format kFormats[] = {
+    {FV_RGB, 1, {3}, 0, 0},        {FV_BGR, 1, {3}, 0, 0},        {FV_RGBA, 1, {4}, 0, 0},
+    {FV_BGRA, 1, {4}, 0, 0},       {FV_GRAY, 1, {1}, 0, 0},       {FV_NV12, 2, {1, 2}, 1, 1},
+    {FV_NV21, 2, {1, 2}, 1, 1},    {FV_I420, 3, {1, 1, 1}, 1, 1}, {FV_GRAY_ALPHA, 1, {2}, 0, 0},
+    {FV_RGB16, 1, {6}, 0, 0},      {FV_BGR16, 1, {6}, 0, 0},      {FV_GRAY16, 1, {2}, 0, 0},
+    {FV_RGBF32, 1, {12}, 0, 0},    {FV_BGRF32, 1, {12}, 0, 0},    {FV_GRAYF32, 1, {4}, 0, 0},
+    {FV_YV12, 3, {1, 1, 1}, 1, 1}, {FV_NV16, 2, {1, 2}, 1, 0},    {FV_NV61, 2, {1, 2}, 1, 0},
+    {FV_I422, 3, {1, 1, 1}, 1, 0}, {FV_I444, 3, {1, 1, 1}, 0, 0}, {FV_YUYV, 1, {4}, 0, 0, true},
+    {FV_UYVY, 1, {4}, 0, 0, true}, {FV_P010, 2, {2, 4}, 1, 1},    {FV_I010, 3, {2, 2, 2}, 1, 1}};
 constexpr std::string_view kSpecs[] = {
     R"({"size":[33,17]})",
     R"({"size":[97,61],"sample":{"k":"nearest"}})",
@@ -62,6 +70,8 @@ constexpr std::string_view kSpecs[] = {
     R"({"size":[19,19],"fit":{"k":"cover"},"color":"GRAY"})",
     R"({"size":[21,23],"roi":"per_call","border":{"k":"constant","v":5}})",
     R"({"size":[21,23],"roi":"per_call"})",
+    R"({"size":[33,17],"yuv":{"chroma":"linear","siting":"left"}})",
+    R"({"size":[21,23],"roi":"per_call","yuv":{"chroma":"linear","siting":"top_left"}})",
 };
 constexpr int kSizes[][2] = {{1, 1}, {2, 3}, {33, 17}, {97, 61}, {64, 5}, {131, 2}};
 
@@ -92,10 +102,14 @@ void run(const Format& f, int width, int height, int padding, bool at_end, std::
   frame.matrix = FV_BT601;
   frame.range = FV_LIMITED;
   frame.plane_count = f.planes;
+  const bool floats = f.format >= FV_RGBF32 && f.format <= FV_GRAYF32;
+  const bool words = (f.format >= FV_RGB16 && f.format <= FV_GRAY16) || f.format >= FV_P010;
+  const int unit = floats ? 4 : words ? 2 : 1;
   std::vector<std::unique_ptr<Guarded>> memory;
   for (int i = 0; i < f.planes; ++i) {
-    const int w = i ? (width + 1) / 2 : width, h = i ? (height + 1) / 2 : height;
-    const int row = w * f.pixel[i] + padding;
+    const int sx = f.pairs || i ? f.shift_x + f.pairs : 0, sy = i ? f.shift_y : 0;
+    const int w = (width + sx) >> sx, h = (height + sy) >> sy;
+    const int row = w * f.pixel[i] + padding * unit;
     const auto bytes =
         static_cast<size_t>(row * (h - 1) + w * f.pixel[i]);  // the last row is short
     memory.push_back(std::make_unique<Guarded>(bytes, at_end));

@@ -20,7 +20,7 @@ from PIL import Image
 Y, UV, RGB = noise((6, 8)), noise((3, 8)), noise((6, 8, 3))
 
 BAD: list[tuple[str, dict[str, Any]]] = [
-    ("format", {"format": "yuyv"}),
+    ("format", {"format": "hsv"}),
     ("width", {"width": 0}),
     ("height", {"height": 0}),
     ("width", {"width": -8}),
@@ -184,7 +184,7 @@ def test_from_numpy() -> None:
     flipped = Frame.from_numpy(RGB[::-1, ::2])
     out, _ = Pipeline(size=(4, 6)).compile(layout="nhwc")(flipped)
     np.testing.assert_array_equal(out[0], RGB[::-1, ::2])
-    for bad in (RGB.astype(np.float32), noise((2, 2, 2)), noise((1, 2, 2, 3)), noise((3,))):
+    for bad in (RGB.astype(np.float64), noise((2, 2, 5)), noise((1, 2, 2, 3)), noise((3,))):
         with pytest.raises(ArgumentError, match="expected uint8"):
             Frame.from_numpy(bad)
     for order in ("HSV", 5):

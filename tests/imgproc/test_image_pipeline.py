@@ -318,7 +318,6 @@ def test_gray_pixel_stride_reads_one_component() -> None:
         ({"sample": {"k": "bilinear", "antialias": True}}, "antialias"),
         ({"border": {"k": "constant_hard"}}, "constant_hard"),
         ({"border": {"k": "reflect101"}}, "reflect101"),
-        ({"yuv": {"chroma": "linear"}}, "chroma"),
         (
             {
                 "fit": {"k": "matrix", "m": [1, 0, 0, 0, 1, 0, 0, 0, 1]},

@@ -27,13 +27,23 @@ KR_KB = {"bt601": (0.299, 0.114), "bt709": (0.2126, 0.0722), "bt2020": (0.2627, 
 
 @dataclass
 class Picture:
-    """Full-size components [h, w, n], sensor orientation. kind: "rgb", "gray" or "yuv"."""
+    """Full-size components [h, w, n], sensor orientation, 0..255. kind: "rgb", "gray" or "yuv".
+
+    chroma: the samples U and V [rows, columns, 2] as stored, for linear chroma; shift: log2 of how
+    many pixels one stands for along x and y; odd: pixels of the first one that are not visible.
+    deep: 10-bit codes, divided by four.
+    """
 
     kind: str
     data: np.ndarray
     rotation: int = 0
     mirror: bool = False
     color: str = "bt601-limited"
+    chroma: np.ndarray | None = None
+    shift: tuple[int, int] = (0, 0)
+    odd: tuple[int, int] = (0, 0)
+    siting: str | None = None
+    deep: bool = False
 
 
 def upright(data: np.ndarray, rotation: int, mirror: bool) -> np.ndarray:
@@ -53,6 +63,62 @@ def yuv_to_rgb(yuv: np.ndarray, color: str) -> np.ndarray:
     return np.stack([r, (y - kr * r - kb * b) / (1 - kr - kb), b], -1)
 
 
+def linear_chroma(picture: Picture, siting: str, x: float, y: float) -> np.ndarray:
+    """U and V at sensor position (x, y): between the centres of samples, clamped to them."""
+    at = []
+    for axis, p in enumerate((x, y)):
+        if picture.shift[axis] == 0:
+            at.append(p)
+            continue
+        # Sample c is the centre of its pixels 2c and 2c + 1, or that of the first one.
+        co_sited = siting == "top_left" or (siting == "left" and axis == 0)
+        at.append((p + picture.odd[axis] - (0.5 if co_sited else 1)) / 2 + 0.5)
+    return sample(picture.chroma, *at, False, None)
+
+
+def sensor(picture: Picture, rotation: int, mirror: bool, x: float, y: float) -> list[float]:
+    """Upright to sensor position."""
+    h, w = picture.data.shape[:2]
+    if mirror:
+        x = (h if rotation % 180 else w) - x
+    return {0: [x, y], 90: [y, h - x], 180: [w - x, h - y], 270: [w - y, x]}[rotation]
+
+
+def linear_sampler(spec: dict[str, Any], picture: Picture, border: Any) -> Any:
+    """Gives the colour at an upright position: luma tap by tap, chroma where it belongs."""
+    rotation, mirror = orientation(spec, picture)
+    siting = spec["yuv"].get("siting", "frame")
+    siting = picture.siting if siting == "frame" else siting
+    nearest = spec["sample"]["k"] == "nearest"
+    luma = upright(picture.data[..., :1].astype(np.float64), rotation, mirror)
+    h, w, _ = luma.shape
+
+    def value(x: float, y: float) -> np.ndarray:
+        inside = 1.0
+        if border is not None:
+            inside = sample(np.ones((h, w, 1)), x, y, nearest, [0.0])[0]
+        light = sample(luma, x, y, nearest, None if border is None else [0.0])[0]
+        if inside == 0:
+            return np.asarray(border)
+        if nearest:  # the picture's pixel, as its centre sees chroma
+            x = min(max(math.floor(x + 2**-20), 0), w - 1) + 0.5
+            y = min(max(math.floor(y + 2**-20), 0), h - 1) + 0.5
+        u, v = linear_chroma(picture, siting, *sensor(picture, rotation, mirror, x, y))
+        pixel = Picture("yuv", np.array([[[light / inside, u, v]]]), 0, False, picture.color)
+        pixel.deep = picture.deep
+        color = to_color(pixel, spec)[0, 0]
+        return color if border is None else inside * color + (1 - inside) * np.asarray(border)
+
+    return value
+
+
+def orientation(spec: dict[str, Any], picture: Picture) -> tuple[int, bool]:
+    orient = spec["orient"]
+    if orient == "frame":
+        return picture.rotation, picture.mirror
+    return (0 if orient == "none" else orient), False
+
+
 def to_color(picture: Picture, spec: dict[str, Any]) -> np.ndarray:
     """Components in the tensor's colour. Linear, so it may stand before the sampling; no clamp."""
     data = picture.data.astype(np.float64)
@@ -60,6 +126,8 @@ def to_color(picture: Picture, spec: dict[str, Any]) -> np.ndarray:
         matrix, range_ = picture.color.split("-")
         matrix = {"frame": matrix}.get(m := spec["yuv"].get("matrix", "frame"), m)
         range_ = {"frame": range_}.get(r := spec["yuv"].get("range", "frame"), r)
+        if picture.deep and range_ == "full":  # 1023 is white, 512 no colour
+            data = (data * 4 - [0, 512, 512]) * 255 / 1023 + [0, 128, 128]
         if spec["color"] == "GRAY":
             y = data[..., :1]
             return (y - 16) * 255 / 219 if range_ == "limited" else y
@@ -204,11 +272,7 @@ def run(spec: dict[str, Any], picture: Picture, roi: Any = None) -> np.ndarray:
     def levels(value: Any) -> np.ndarray:
         return np.broadcast_to(np.asarray(value, np.float64), (channels,))
 
-    orient = spec["orient"]
-    if orient == "frame":
-        rotation, mirror = picture.rotation, picture.mirror
-    else:
-        rotation, mirror = (0 if orient == "none" else orient), False
+    rotation, mirror = orientation(spec, picture)
     image = upright(to_color(picture, spec), rotation, mirror)
     h, w, _ = image.shape
     m, (x0, y0, x1, y1), inside = geometry(spec, w, h, roi)
@@ -217,10 +281,18 @@ def run(spec: dict[str, Any], picture: Picture, roi: Any = None) -> np.ndarray:
     dw, dh = tensor_size(spec["size"], *region(roi, w, h)[:2])
     out = np.empty((dh, dw, channels))
     out[:] = levels(spec["fit"].get("pad", 114))
+    nearest = spec["sample"]["k"] == "nearest"
+    if spec["yuv"].get("chroma") == "linear" and picture.chroma is not None and channels == 3:
+        color_at = linear_sampler(spec, picture, border)
+    else:
+
+        def color_at(u: float, v: float) -> np.ndarray:
+            return sample(image, u, v, nearest, border)
+
     for y in range(y0, y1):
         for x in range(x0, x1):
             u, v, t = m @ [x + 0.5, y + 0.5, 1]
-            out[y, x] = sample(image, u / t, v / t, spec["sample"]["k"] == "nearest", border)
+            out[y, x] = color_at(u / t, v / t)
     out = np.clip(out, 0, 255)
     if spec["intermediate"] == "u8":
         out = np.rint(out)

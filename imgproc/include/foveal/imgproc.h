@@ -30,6 +30,9 @@ extern "C" {
 
 /* ---- Frames -------------------------------------------------------------------------- */
 
+/* 16-bit and float components are native-endian and lie at addresses and strides that are multiples
+ * of their size. Chroma planes of half size are rounded up. A pixel_stride makes room for what is
+ * not read: FV_RGB16 with 8 is RGBA of 16 bits, FV_I420 with chroma strides of 2 is YUV_420_888. */
 typedef int32_t fv_pixel_format;
 enum {
   FV_RGB = 1,
@@ -37,15 +40,36 @@ enum {
   FV_RGBA = 3, /* alpha is ignored */
   FV_BGRA = 4,
   FV_GRAY = 5,
-  FV_NV12 = 6, /* planes: Y, UV interleaved at half size (rounded up) */
-  FV_NV21 = 7, /* planes: Y, VU interleaved */
-  FV_I420 = 8  /* planes: Y, U, V; chroma pixel_stride 2 makes it YUV_420_888 */
+  FV_NV12 = 6,       /* 4:2:0; planes: Y, UV interleaved at half size */
+  FV_NV21 = 7,       /* planes: Y, VU interleaved */
+  FV_I420 = 8,       /* planes: Y, U, V; of YUV_420_888 they may overlap in any way */
+  FV_GRAY_ALPHA = 9, /* alpha is ignored */
+  FV_RGB16 = 10,     /* uint16, 0..65535 as 0..255 */
+  FV_BGR16 = 11,
+  FV_GRAY16 = 12,
+  FV_RGBF32 = 13, /* float, 0..1 as 0..255; what lies outside is clamped, NaN is 0 */
+  FV_BGRF32 = 14,
+  FV_GRAYF32 = 15,
+  FV_YV12 = 16, /* 4:2:0; planes: Y, V, U */
+  FV_NV16 = 17, /* 4:2:2; planes: Y, UV interleaved at half width */
+  FV_NV61 = 18, /* planes: Y, VU interleaved */
+  FV_I422 = 19, /* planes: Y, U, V at half width */
+  FV_I444 = 20, /* planes: Y, U, V */
+  FV_YUYV = 21, /* 4:2:2 in one plane: Y U Y V of two pixels; rows hold whole pairs */
+  FV_UYVY = 22,
+  FV_P010 = 23, /* as NV12, 10 bits at the top of uint16; the lower 6 add precision (P012, P016) */
+  FV_I010 = 24  /* as I420, 10 bits at the bottom of uint16 */
 };
 
 typedef int32_t fv_color_matrix;
 enum { FV_MATRIX_UNKNOWN = 0, FV_BT601 = 1, FV_BT709 = 2, FV_BT2020 = 3 };
 typedef int32_t fv_color_range;
 enum { FV_RANGE_UNKNOWN = 0, FV_LIMITED = 1, FV_FULL = 2 };
+/* Where the chroma samples of subsampled formats lie among the luma samples of their block: amid
+ * them (JPEG, MPEG-1), amid those at its left (MPEG-2, H.264, HEVC), on the top left one (BT.2020).
+ */
+typedef int32_t fv_chroma_siting;
+enum { FV_SITING_UNKNOWN = 0, FV_SITING_CENTER = 1, FV_SITING_LEFT = 2, FV_SITING_TOP_LEFT = 3 };
 
 typedef struct fv_plane {
   const void* data;
@@ -65,6 +89,12 @@ typedef struct fv_frame {
   fv_color_range range;
   int32_t plane_count;
   fv_plane planes[4];
+  /* x, y, width, height of the part that is the picture, sensor pixels; all 0: the whole frame. Any
+   * offset, odd ones within chroma blocks too. ROIs, boxes and transforms are the picture's: its
+   * corner is (0, 0), and what lies around it is never read. */
+  int32_t visible[4];
+  fv_chroma_siting siting; /* matters to linear chroma only */
+  int32_t reserved;
 } fv_frame;
 
 /* Fails with FV_FRAME_ERROR naming the field, what was expected and what came. */

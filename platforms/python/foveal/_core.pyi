@@ -88,6 +88,8 @@ def frame_new(
     mirror: bool,
     matrix: int,
     range: int,
+    siting: int,
+    visible: tuple[int, int, int, int],
 ) -> FrameHandle: ...
 
 class ImageSpec:

@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +18,49 @@ from foveal.errors import ArgumentError, FrameError, NotFoundError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# name -> (fv_pixel_format, bytes per pixel of each plane)
-_FORMATS: dict[str, tuple[int, tuple[int, ...]]] = {
-    "rgb": (1, (3,)),
-    "bgr": (2, (3,)),
-    "rgba": (3, (4,)),
-    "bgra": (4, (4,)),
-    "gray": (5, (1,)),
-    "nv12": (6, (1, 2)),
-    "nv21": (7, (1, 2)),
-    "i420": (8, (1, 1, 1)),
+
+class _Format(NamedTuple):
+    code: int  # fv_pixel_format
+    pixels: tuple[int, ...]  # bytes per pixel of each plane
+    shift: tuple[int, int] = (0, 0)  # log2 of how much smaller the planes behind the first are
+    dtype: str = "uint8"
+    pairs: bool = False  # rows hold whole pairs of pixels
+
+    def size(self, plane: int, width: int, height: int) -> tuple[int, int]:
+        """Columns and rows of a plane."""
+        x, y = self.shift if plane else (int(self.pairs), 0)
+        columns, rows = (width + (1 << x) - 1) >> x, (height + (1 << y) - 1) >> y
+        return (2 * columns if self.pairs else columns), rows
+
+
+_FORMATS: dict[str, _Format] = {
+    "rgb": _Format(1, (3,)),
+    "bgr": _Format(2, (3,)),
+    "rgba": _Format(3, (4,)),
+    "bgra": _Format(4, (4,)),
+    "gray": _Format(5, (1,)),
+    "nv12": _Format(6, (1, 2), (1, 1)),
+    "nv21": _Format(7, (1, 2), (1, 1)),
+    "i420": _Format(8, (1, 1, 1), (1, 1)),
+    "gray_alpha": _Format(9, (2,)),
+    "rgb16": _Format(10, (6,), dtype="uint16"),
+    "bgr16": _Format(11, (6,), dtype="uint16"),
+    "gray16": _Format(12, (2,), dtype="uint16"),
+    "rgbf32": _Format(13, (12,), dtype="float32"),
+    "bgrf32": _Format(14, (12,), dtype="float32"),
+    "grayf32": _Format(15, (4,), dtype="float32"),
+    "yv12": _Format(16, (1, 1, 1), (1, 1)),
+    "nv16": _Format(17, (1, 2), (1, 0)),
+    "nv61": _Format(18, (1, 2), (1, 0)),
+    "i422": _Format(19, (1, 1, 1), (1, 0)),
+    "i444": _Format(20, (1, 1, 1)),
+    "yuyv": _Format(21, (2,), pairs=True),
+    "uyvy": _Format(22, (2,), pairs=True),
+    "p010": _Format(23, (2, 4), (1, 1), "uint16"),
+    "i010": _Format(24, (2, 2, 2), (1, 1), "uint16"),
 }
+_CHANNELS = {"rgb": 3, "bgr": 3, "rgba": 4, "bgra": 4, "gray": 1, "gray_alpha": 2}
+_SITINGS = {None: 0, "center": 1, "left": 2, "top_left": 3}
 _MATRICES = {"bt601": 1, "bt709": 2, "bt2020": 3}
 _RANGES = {"limited": 1, "full": 2}
 
@@ -55,13 +87,19 @@ class Frame:
     """One image: format, size, planes, orientation, colour. Immutable; holds on to its buffers.
 
     Args:
-        format: "rgb", "bgr", "rgba", "bgra" (alpha is ignored), "gray", "nv12", "nv21", "i420"
-            (any case).
+        format (any case):
+            "rgb", "bgr", "rgba", "bgra", "gray", "gray_alpha": bytes; alpha is ignored.
+            "rgb16", "bgr16", "gray16": uint16, 0..65535.
+            "rgbf32", "bgrf32", "grayf32": float32, 0..1; what lies outside is clamped, NaN is 0.
+            "nv12", "nv21", "i420", "yv12": 4:2:0; "nv16", "nv61", "i422": 4:2:2; "i444": 4:4:4.
+            "yuyv", "uyvy": 4:2:2 in one plane, two pixels in four bytes.
+            "p010", "i010": 10 bits, as nv12 at the top, as i420 at the bottom of uint16.
         width, height: pixels as they lie in memory (before rotation), 1..32768.
-        planes: buffers (numpy uint8 arrays, bytes, memoryview ...), one per plane: one for the
-            packed formats, Y and UV for nv12/nv21, Y, U and V for i420. Chroma planes are half
-            size, rounded up. Arrays with strides that a frame cannot express (negative, zero,
-            transposed, pixels more than 64 bytes apart) are copied, once; nothing else is.
+        planes: buffers (numpy arrays of the format's dtype, bytes, memoryview ...), one per plane:
+            one for the packed formats; Y and UV (nv12, nv16, p010) or VU (nv21, nv61); Y, U and V
+            (i420, i422, i444, i010) or Y, V and U (yv12). Chroma planes are smaller, rounded up.
+            Arrays with strides that a frame cannot express (negative, zero, transposed, pixels
+            more than 64 bytes apart) are copied, once; nothing else is.
         rotation: 0, 90, 180 or 270 clockwise degrees that make the image upright.
         mirror: left and right are exchanged, after the rotation.
         color: of yuv formats: "bt601", "bt709" or "bt2020", "-", "limited" or "full"; None when
@@ -69,7 +107,12 @@ class Frame:
         strides: bytes between rows, one per plane; None takes them from arrays of two or more
             dimensions, and tight rows otherwise.
         pixel_strides: bytes between pixels, one per plane; None = the format's own. I420 with
-            chroma strides of 2 is Android's YUV_420_888.
+            chroma strides of 2 is Android's YUV_420_888, whose planes may overlap in any way.
+        visible: (x, y, width, height) of the part that is the picture, pixels in memory; None:
+            all of it. What lies around it is never read; regions, boxes and transforms count from
+            its corner. Any offset, odd ones in chroma formats too.
+        siting: where chroma samples lie: "center", "left" (MPEG-2, H.264), "top_left"; None when
+            unknown. Matters to pipelines with linear chroma only.
 
     Raises:
         FrameError: naming the field, what was expected and what came: a plane shorter than its
@@ -85,7 +128,9 @@ class Frame:
         "_mirror",
         "_planes",
         "_rotation",
+        "_siting",
         "_timestamp",
+        "_visible",
         "_width",
     )
 
@@ -101,13 +146,14 @@ class Frame:
         color: str | None = "bt601-limited",
         strides: Sequence[int] | None = None,
         pixel_strides: Sequence[int] | None = None,
+        visible: Sequence[int] | None = None,
+        siting: str | None = None,
     ) -> None:
         name = str(format).lower()
         if name not in _FORMATS:
-            raise FrameError(
-                f"frame: format: expected one of {', '.join(_FORMATS)}, got '{format}'"
-            )
-        code, pixels = _FORMATS[name]
+            raise _unknown_format(format)
+        layout = _FORMATS[name]
+        pixels = layout.pixels
         if isinstance(planes, (np.ndarray, bytes, bytearray, memoryview)):
             planes = [planes]
         planes = _list("planes", planes)
@@ -124,11 +170,16 @@ class Frame:
         if not isinstance(mirror, (bool, np.bool_, int, np.integer)) or mirror not in (0, 1):
             raise FrameError(f"frame: mirror: expected True or False, got {mirror!r}")
         width, height = _integer("width", width), _integer("height", height)
+        shown = _rectangle(visible)
+        if siting not in _SITINGS:
+            raise FrameError(
+                f"frame: siting: expected center, left, top_left or None, got {siting!r}"
+            )
         entries = []
         for i, plane in enumerate(planes):
-            half = name in ("nv12", "nv21", "i420") and i > 0
-            size = ((width + 1) // 2, (height + 1) // 2) if half else (width, height)
+            size = layout.size(i, width, height)
             laid_out = strides is not None or pixel_strides is not None
+            plane = _bytes_of(plane, i, layout, laid_out)
             plane, row, pixel = _plane(plane, i, pixels[i], size, laid_out)
             if strides is not None:
                 row = _stride("row_stride", f"strides[{i}]", strides[i])
@@ -136,7 +187,7 @@ class Frame:
                 pixel = _stride("pixel_stride", f"pixel_strides[{i}]", pixel_strides[i])
             entries.append((plane, row, pixel))
         self._handle = _core.frame_new(
-            code,
+            layout.code,
             width,
             height,
             entries,
@@ -144,6 +195,8 @@ class Frame:
             bool(mirror),
             matrix,
             range_,
+            _SITINGS[siting],
+            shown or (0, 0, 0, 0),
         )
         self._format = name
         self._width = width
@@ -152,6 +205,8 @@ class Frame:
         self._rotation = int(rotation)
         self._mirror = bool(mirror)
         self._color = color
+        self._visible = shown or (0, 0, width, height)
+        self._siting = siting
         self._index: int | None = None
         self._timestamp: float | None = None
 
@@ -219,57 +274,128 @@ class Frame:
         """Matrix and range of yuv formats."""
         return self._color
 
+    @property
+    def visible(self) -> tuple[int, int, int, int]:
+        """x, y, width and height of the picture within the memory, before the rotation."""
+        return self._visible
+
+    @property
+    def siting(self) -> str | None:
+        """Where chroma samples lie."""
+        return self._siting
+
     def __repr__(self) -> str:
         turned = f", rotation={self.rotation}" if self.rotation else ""
         mirrored = ", mirror=True" if self.mirror else ""
-        return f"Frame({self.format} {self.width}x{self.height}{turned}{mirrored})"
+        whole = self.visible == (0, 0, self.width, self.height)
+        part = "" if whole else f", visible={self.visible}"
+        return f"Frame({self.format} {self.width}x{self.height}{part}{turned}{mirrored})"
 
     @property
     def upright_size(self) -> tuple[int, int]:
-        """Width and height after the rotation."""
-        return (self.height, self.width) if self.rotation % 180 else (self.width, self.height)
+        """Width and height of the visible picture after the rotation."""
+        width, height = self.visible[2:]
+        return (height, width) if self.rotation % 180 else (width, height)
 
     @classmethod
     def from_numpy(
         cls,
-        array: NDArray[np.uint8],
+        array: NDArray[Any],
         order: str | None = None,
         *,
         rotation: int = 0,
         mirror: bool = False,
     ) -> Frame:
-        """A frame over uint8 pixels [height, width, 3 or 4] or [height, width].
+        """A frame over pixels [height, width, 1 to 4] or [height, width]: uint8, uint16 (0..65535)
+        or float32 (0..1, see `Frame`).
 
-        order: "RGB", "BGR", "RGBA", "BGRA", "GRAY"; None: RGB, RGBA or GRAY by the shape. Rows
-        may be strided; other layouts are copied. Raises ArgumentError for other dtypes or shapes,
-        FrameError for an empty picture.
+        order: "RGB", "BGR", "RGBA", "BGRA", "GRAY" or "GRAY_ALPHA"; None: by the number of
+        channels GRAY, GRAY_ALPHA, RGB or RGBA. Rows may be strided; other layouts are copied.
+        Raises ArgumentError for other dtypes or shapes, and for floats that are clearly no 0..1
+        (above 2), FrameError for an empty picture.
         """
         if not isinstance(array, np.ndarray):
             raise ArgumentError(f"array: expected a numpy array, got {type(array).__name__}")
         channels = 1 if array.ndim == 2 else array.shape[-1] if array.ndim == 3 else 0
-        order = order or {1: "GRAY", 3: "RGB", 4: "RGBA"}.get(channels, "RGB")
-        want = {"rgb": 3, "bgr": 3, "rgba": 4, "bgra": 4, "gray": 1}.get(str(order).lower())
+        order = order or {1: "GRAY", 2: "GRAY_ALPHA", 3: "RGB", 4: "RGBA"}.get(channels, "RGB")
+        name = str(order).lower()
+        want = _CHANNELS.get(name)
         if want is None:
-            raise ArgumentError(f"order: expected RGB, BGR, RGBA, BGRA or GRAY, got '{order}'")
-        if array.dtype != np.uint8 or channels != want:
             raise ArgumentError(
-                f"array: expected uint8 [height, width{f', {want}' if want > 1 else ''}] for "
-                f"{order}, got {array.dtype} {list(array.shape)}",
-                hint="scale to 0..255 and convert: (x * 255).round().astype('uint8')"
-                if array.dtype.kind == "f"
+                f"order: expected RGB, BGR, RGBA, BGRA, GRAY or GRAY_ALPHA, got '{order}'"
+            )
+        suffix = {"uint8": "", "uint16": "16", "float32": "f32"}.get(array.dtype.name)
+        if suffix is None or channels != want:
+            raise ArgumentError(
+                f"array: expected uint8, uint16 or float32 [height, width"
+                f"{f', {want}' if want > 1 else ''}] for {order}, got {array.dtype} "
+                f"{list(array.shape)}",
+                hint="convert 0..1 with .astype('float32'), 0..255 with "
+                ".round().clip(0, 255).astype('uint8')"
+                if suffix is None and array.dtype.kind in "fiub"
                 else "",
             )
         height, width = array.shape[:2]
         if not array.size:
             raise FrameError(f"array: expected a picture, got {width}x{height} pixels")
+        if suffix == "f32" and (top := np.max(array, initial=0, where=np.isfinite(array))) > 2:
+            raise ArgumentError(
+                f"array: expected floats in 0..1, got up to {top:g}",
+                hint="divide by 255, or convert: x.round().clip(0, 255).astype('uint8')",
+            )
+        if suffix:  # these formats have no alpha: pixels are further apart instead
+            plain = {"rgba": "rgb", "bgra": "bgr", "gray_alpha": "gray"}
+            if name in plain:
+                name, array = plain[name], array[..., : 3 if want == 4 else 1]
+            name += suffix
         return cls(
-            format=order,
+            format=name,
             width=width,
             height=height,
             planes=[array],
             rotation=rotation,
             mirror=mirror,
         )
+
+    @classmethod
+    def from_buffer(
+        cls,
+        data: Any,
+        format: str,
+        width: int,
+        height: int,
+        *,
+        stride: int | None = None,
+        **rest: Any,
+    ) -> Frame:
+        """A frame whose planes follow one another in one buffer, as V4L2, FFmpeg's rawvideo and
+        many camera APIs hand them out.
+
+        stride: bytes between rows of the first plane, None = tight; the rows of chroma planes
+        then are as much longer than their pixels. rest: what `Frame` takes besides planes and
+        strides. Raises FrameError, also for a buffer that is too short or no buffer of bytes.
+        """
+        name = str(format).lower()
+        if name not in _FORMATS:
+            raise _unknown_format(format)
+        layout = _FORMATS[name]
+        try:
+            view = memoryview(data).cast("B")
+        except (TypeError, ValueError):
+            raise FrameError(
+                f"frame: data: expected a contiguous buffer, got {type(data).__name__}"
+            ) from None
+        width, height = _integer("width", width), _integer("height", height)
+        planes, strides, at = [], [], 0
+        tight = max(layout.size(0, width, height)[0] * layout.pixels[0], 1)
+        first = tight if stride is None else _stride("row_stride", "stride", stride)
+        for i, pixel in enumerate(layout.pixels):
+            columns, rows = layout.size(i, width, height)
+            row = first if i == 0 else -(-first * columns * pixel // tight)
+            planes.append(view[at : at + max(rows, 0) * row])
+            strides.append(row)
+            at += max(rows, 0) * row
+        return cls(format=name, width=width, height=height, planes=planes, strides=strides, **rest)
 
     @classmethod
     def from_pil(cls, image: Image) -> Frame:
@@ -359,6 +485,10 @@ def _pixels(image: Image) -> NDArray[np.uint8]:
     return np.asarray(image.convert("RGBA" if keep else "RGB"))
 
 
+def _unknown_format(given: object) -> FrameError:
+    return FrameError(f"frame: format: expected one of {', '.join(_FORMATS)}, got '{given}'")
+
+
 def _parse_color(color: str | None) -> tuple[int, int]:
     if color is None:
         return 0, 0
@@ -380,6 +510,18 @@ def _integer(field: str, value: Any) -> int:
     return number
 
 
+def _rectangle(visible: Any) -> tuple[int, int, int, int] | None:
+    if visible is None:
+        return None
+    values = [_integer("visible", v) for v in _list("visible", visible)]
+    if len(values) != 4:
+        raise FrameError(f"frame: visible: expected x, y, width and height, got {visible!r}")
+    if not any(values):
+        raise FrameError("frame: visible: width: expected at least 1 pixel, got 0")
+    x, y, width, height = values
+    return x, y, width, height
+
+
 def _list(field: str, values: Any) -> list[Any]:
     try:
         return list(values)
@@ -394,6 +536,38 @@ def _stride(field: str, what: str, value: Any) -> int:
     if number == 0:
         raise FrameError(f"frame: {field}: {what}: expected bytes, more than 0, got 0")
     return number
+
+
+def _bytes_of(plane: Any, index: int, layout: _Format, laid_out: bool) -> Any:
+    """Planes of uint16 or float32 as bytes: [.., pixels, bytes of a pixel] where an array counts
+    pixels, [.., bytes of a row] where it counts components. Raw bytes stay what they are."""
+    wide = np.dtype(layout.dtype)
+    if wide.itemsize == 1:
+        return plane
+    try:
+        array = np.asarray(memoryview(plane))
+    except (TypeError, ValueError, BufferError):
+        return plane  # refused with the others
+    if array.dtype == np.uint8 or array.ndim == 0:
+        return plane
+    if array.dtype != wide and array.dtype.newbyteorder("=") == wide:
+        array = array.astype(wide)
+    if array.dtype != wide:
+        raise FrameError(
+            f"frame: planes[{index}]: expected {wide} (or raw bytes), got {array.dtype}"
+        )
+    if array.ndim == 2 and layout.pixels[index] == wide.itemsize:
+        array = array[..., None]
+    try:
+        return array.view(np.uint8)
+    except ValueError:  # components that are not adjacent
+        if laid_out:
+            raise FrameError(
+                f"frame: planes[{index}]: expected adjacent components where strides are given, "
+                f"got strides {array.strides}",
+                hint="leave strides out and the array is copied",
+            ) from None
+        return np.ascontiguousarray(array).view(np.uint8)
 
 
 def _plane(

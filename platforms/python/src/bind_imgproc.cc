@@ -33,7 +33,8 @@ using Plane = std::tuple<py::buffer, int64_t, int64_t>;  // buffer, row stride, 
 
 std::shared_ptr<Frame> make_frame(int format, int width, int height,
                                   const std::vector<Plane>& planes, int rotation, bool mirror,
-                                  int matrix, int range) {
+                                  int matrix, int range, int siting,
+                                  const std::array<int32_t, 4>& visible) {
   auto f = std::make_shared<Frame>();
   f->frame.abi = FV_ABI_INIT(fv_frame);
   f->frame.format = format;
@@ -43,6 +44,8 @@ std::shared_ptr<Frame> make_frame(int format, int width, int height,
   f->frame.mirror = mirror;
   f->frame.matrix = matrix;
   f->frame.range = range;
+  f->frame.siting = siting;
+  std::copy(visible.begin(), visible.end(), f->frame.visible);
   f->frame.plane_count = static_cast<int32_t>(planes.size());
   for (size_t i = 0; i < planes.size(); ++i) {
     const auto& [buffer, row, pixel] = planes[i];
