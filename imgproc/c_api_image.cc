@@ -16,11 +16,15 @@ struct fv_image_spec {
 };
 struct fv_image_plan {
   Plan plan;
+  std::vector<Plan> more;  // tables of the other regions of a batch
+
+  Plan& region(int64_t i) { return i ? more[static_cast<size_t>(i - 1)] : plan; }
 };
 
 namespace {
 
 constexpr int kBandRows = 16;
+constexpr int kMaxRegions = 4096;  // of a batch
 
 Status missing(const char* function, const char* argument) {
   return Status(FV_INVALID_ARGUMENT, format("%s: %s is NULL", function, argument));
@@ -79,10 +83,51 @@ std::string explain(const Plan& p) {
   return t + "\n";
 }
 
+struct Bands {  // of all regions, one region after the other
+  fv_image_plan* plan;
+  int64_t per_region;
+};
+
 void band_task(void* ctx, int64_t task, int32_t) {
-  const Plan& p = *static_cast<const Plan*>(ctx);
-  const int y0 = static_cast<int>(task) * kBandRows;
+  const Bands& bands = *static_cast<const Bands*>(ctx);
+  const Plan& p = bands.plan->region(task / bands.per_region);
+  const int y0 = static_cast<int>(task % bands.per_region) * kBandRows;
   run_band(p, y0, std::min(y0 + kBandRows, p.spec.height));
+}
+
+// rois NULL: one region, as the spec says. Every region is lowered before anything is written.
+Status run_regions(fv_image_plan& plan, const fv_frame& frame, const fv_roi* rois, int32_t count,
+                   void* dst, uint64_t dst_bytes, const fv_workers* workers, fv_transform* out) {
+  Plan& first = plan.plan;
+  const uint64_t need = first.store.bytes * static_cast<uint64_t>(count);
+  if (dst_bytes < need)
+    return Status(
+        FV_INVALID_ARGUMENT,
+        format("image plan: dst: expected at least %llu bytes, got %llu",
+               static_cast<unsigned long long>(need), static_cast<unsigned long long>(dst_bytes)));
+  const size_t element = dtype_size(first.store.dtype);
+  if (reinterpret_cast<uintptr_t>(dst) % element)
+    return Status(FV_INVALID_ARGUMENT,
+                  format("image plan: dst: expected an address aligned to %zu bytes", element));
+  if (plan.more.size() + 1 < static_cast<size_t>(count))
+    plan.more.resize(static_cast<size_t>(count) - 1, first);
+  first.ran = false;
+  for (int32_t i = 0; i < count; ++i) {
+    Plan& p = plan.region(i);
+    FV_TRY(lower(p, frame, rois ? rois + i : nullptr));
+    p.run.dst = static_cast<uint8_t*>(dst) + first.store.bytes * static_cast<uint64_t>(i);
+  }
+  first.ran = true;
+  first.ran_format = frame.format;
+  Bands bands{&plan, (first.spec.height + kBandRows - 1) / kBandRows};
+  const int64_t tasks = bands.per_region * count;
+  if (workers && workers->parallel_for && workers->pool)
+    workers->parallel_for(workers->pool, tasks, band_task, &bands);
+  else
+    for (int64_t i = 0; i < tasks; ++i) band_task(&bands, i, 0);
+  for (int32_t i = 0; out && i < count; ++i)
+    out[i] = make_transform(plan.region(i).run.geometry, first.spec);
+  return ok();
 }
 
 Status create_plan(const Spec& given, const fv_tensor& input, fv_axis_order order,
@@ -173,28 +218,24 @@ fv_status* fv_image_plan_run(fv_image_plan* plan, const fv_frame* frame, const f
   return guard(__func__, [&]() -> Status {
     if (!plan || !frame || !dst)
       return missing("fv_image_plan_run", !plan ? "plan" : !frame ? "frame" : "dst");
-    Plan& p = plan->plan;
-    if (dst_bytes < p.store.bytes)
-      return Status(FV_INVALID_ARGUMENT,
-                    format("image plan: dst: expected at least %llu bytes, got %llu",
-                           static_cast<unsigned long long>(p.store.bytes),
-                           static_cast<unsigned long long>(dst_bytes)));
-    const size_t element = dtype_size(p.store.dtype);
-    if (reinterpret_cast<uintptr_t>(dst) % element)
-      return Status(FV_INVALID_ARGUMENT,
-                    format("image plan: dst: expected an address aligned to %zu bytes", element));
-    p.ran = false;
-    FV_TRY(lower(p, *frame, roi));
-    p.run.dst = static_cast<uint8_t*>(dst);
-    p.ran = true;
-    p.ran_format = frame->format;
-    const int64_t tasks = (p.spec.height + kBandRows - 1) / kBandRows;
-    if (workers && workers->parallel_for && workers->pool)
-      workers->parallel_for(workers->pool, tasks, band_task, &p);
-    else
-      for (int64_t i = 0; i < tasks; ++i) band_task(&p, i, 0);
-    if (out) *out = make_transform(p.run.geometry, p.spec);
-    return ok();
+    return run_regions(*plan, *frame, roi, 1, dst, dst_bytes, workers, out);
+  });
+}
+
+fv_status* fv_image_plan_run_batch(fv_image_plan* plan, const fv_frame* frame, const fv_roi* rois,
+                                   int32_t count, void* dst, uint64_t dst_bytes,
+                                   const fv_workers* workers, fv_transform* out) {
+  return guard(__func__, [&]() -> Status {
+    if (!plan || !frame || !rois || !dst)
+      return missing("fv_image_plan_run_batch", !plan    ? "plan"
+                                                : !frame ? "frame"
+                                                : !rois  ? "rois"
+                                                         : "dst");
+    if (count < 1 || count > kMaxRegions)
+      return Status(
+          FV_INVALID_ARGUMENT,
+          format("image plan: count: expected 1 to %d regions, got %d", kMaxRegions, count));
+    return run_regions(*plan, *frame, rois, count, dst, dst_bytes, workers, out);
   });
 }
 

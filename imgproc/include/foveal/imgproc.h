@@ -184,6 +184,15 @@ FV_IMAGE_API fv_status* fv_image_plan_run(fv_image_plan* plan, const fv_frame* f
                                           const fv_roi* roi, void* dst, uint64_t dst_bytes,
                                           const fv_workers* workers, fv_transform* out);
 
+/* The same for 1 to 4096 regions of one frame, for a spec whose roi is "per_call": tensor i lies at
+ * dst + i * fv_image_plan_bytes, out (NULL or one per region) receives its transform. Their work is
+ * shared out together. A region that is refused leaves everything unwritten. Allocates when a batch
+ * is larger than all before. */
+FV_IMAGE_API fv_status* fv_image_plan_run_batch(fv_image_plan* plan, const fv_frame* frame,
+                                                const fv_roi* rois, int32_t count, void* dst,
+                                                uint64_t dst_bytes, const fv_workers* workers,
+                                                fv_transform* out);
+
 /* ---- ROI rules ------------------------------------------------------------------------- */
 
 /* How a detection or landmarks become the region that the next model looks at. Immutable. */

@@ -6,6 +6,8 @@ out = numpy.empty(plan.shape, plan.dtype)
 transform = plan.run(frame, out=out)
 boxes = transform.to_frame(boxes_in_the_tensor)
 
+Whole pictures: resize(frame, (640, 480)), convert(frame, "bgr"), warp(frame, matrix, (224, 224)).
+
 A plan for `session.inputs[0]` needs no `out`: it writes the memory that `session.run()` reads.
 """
 
@@ -14,13 +16,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from foveal import _core
 from foveal._decoder import Decoder, Detection, Detections, Symbols
+from foveal._image_functions import convert, resize, warp
 from foveal._roi import Quad, Rect, RoiRule, RotatedRect, roi_values
 from foveal._transform import Transform, json_text, plain
 from foveal.draw import draw, draw_box, draw_label, draw_line, draw_point, draw_text, fill_box
@@ -55,6 +58,7 @@ __all__ = [
     "Symbols",
     "Transform",
     "Yuv",
+    "convert",
     "draw",
     "draw_box",
     "draw_label",
@@ -62,6 +66,8 @@ __all__ = [
     "draw_point",
     "draw_text",
     "fill_box",
+    "resize",
+    "warp",
 ]
 
 Levels = float | Sequence[float]
@@ -640,11 +646,28 @@ class Plan:
         target = "" if self._target is None else f" -> input '{self._target[1]}'"
         return f"Plan({width}x{height} {self.spec.color}, {self.dtype} {self.shape}{target})"
 
-    def run(self, frame: Frame, roi: Any = None, out: Array | None = None) -> Transform:
+    @overload
+    def run(self, frame: Frame, roi: Any = None, out: Array | None = None) -> Transform: ...
+
+    @overload
+    def run(
+        self, frame: Frame, *, rois: Sequence[Any], out: Array | None = None
+    ) -> list[Transform]: ...
+
+    def run(
+        self,
+        frame: Frame,
+        roi: Any = None,
+        out: Array | None = None,
+        rois: Sequence[Any] | None = None,
+    ) -> Transform | list[Transform]:
         """Writes the tensor of `frame` and returns what was done.
 
         roi: Rect, RotatedRect, Quad, or 4 (x0, y0, x1, y1), 5 (cx, cy, w, h, degrees) or 8
         numbers, in upright pixels; needed exactly when the spec says "per_call".
+        rois: several of them (at most 4096), at once: `out` has one tensor for each along its first
+        dimension, and what was done comes as a list. A region that is refused leaves all of `out`
+        as it was.
         out: C-contiguous, writable array of this plan's dtype and shape (leading dimensions of 1
         may be missing, and one flat dimension will do), e.g. `session.input_view(name)`. None:
         the input that the plan was compiled for, resized if need be; then `session.run()` runs
@@ -653,8 +676,10 @@ class Plan:
         Raises FrameError (frame or ROI), ArgumentError (out, missing ROI), ShapeError (out).
         """
         handle, region = _frame_handle("run", frame), roi_values(roi)
+        if rois is not None:
+            return self._run_batch(handle, roi, rois, out)
         if out is not None:
-            self._check_out(out)
+            self.check_out("run", out, self.shape)
             return Transform(self._core.run(handle, region, out))
         if self._target is None:
             raise ArgumentError(
@@ -666,20 +691,44 @@ class Plan:
             view = session.input_view(name, self.shape)
             return Transform(self._core.run(handle, region, view))
 
-    def _check_out(self, out: Any) -> None:
+    def _run_batch(self, handle: Any, roi: Any, rois: Any, out: Array | None) -> list[Transform]:
+        if roi is not None:
+            raise ArgumentError("run: expected roi or rois, got both")
+        if isinstance(rois, (str, bytes)) or not np.iterable(rois):
+            raise ArgumentError(f"run: rois: expected a sequence of regions, got {rois!r}")
+        regions = [roi_values(one) for one in rois]
+        if None in regions:
+            raise ArgumentError("run: rois: expected regions, got None among them")
+        shape = (len(regions), *self.shape[1:])
+        if out is not None:
+            self.check_out("run", out, shape)
+            made = self._core.run_batch(handle, regions, out) if regions else []
+            return [Transform(one) for one in made]
+        if self._target is None or not regions:
+            raise ArgumentError(
+                f"run: out: expected an array of shape {shape} to write to, got None"
+            )
+        session, name = self._target
+        with session.lock:
+            view = session.input_view(name, shape)
+            return [Transform(one) for one in self._core.run_batch(handle, regions, view)]
+
+    def check_out(self, what: str, out: Any, shape: tuple[int, ...]) -> None:
+        """Raises ArgumentError or ShapeError, in the name of `what`, unless `out` is an array of
+        this plan's dtype and that shape which it can write to."""
         if not isinstance(out, np.ndarray):
-            raise ArgumentError(f"run: out: expected a numpy array, got {type(out).__name__}")
+            raise ArgumentError(f"{what}: out: expected a numpy array, got {type(out).__name__}")
         if out.dtype != self.dtype or not out.dtype.isnative:
-            raise ArgumentError(f"run: out: expected dtype {self.dtype}, got {out.dtype}")
-        if not (out.ndim == 1 and out.size == int(np.prod(self.shape))) and (
-            _without_ones(out.shape) != _without_ones(self.shape)
+            raise ArgumentError(f"{what}: out: expected dtype {self.dtype}, got {out.dtype}")
+        if not (out.ndim == 1 and out.size == int(np.prod(shape))) and (
+            _without_ones(out.shape) != _without_ones(shape)
         ):
-            raise ShapeError(f"run: out: expected shape {self.shape}, got {out.shape}")
+            raise ShapeError(f"{what}: out: expected shape {shape}, got {out.shape}")
         flags = out.flags
         if not (flags.c_contiguous and flags.writeable and flags.aligned):
             raise ArgumentError(
-                "run: out: expected a C-contiguous, aligned, writable array, got one with strides "
-                f"{out.strides}{'' if flags.writeable else ', read-only'}"
+                f"{what}: out: expected a C-contiguous, aligned, writable array, got one with "
+                f"strides {out.strides}{'' if flags.writeable else ', read-only'}"
                 f"{'' if flags.aligned else ', not aligned'}"
             )
 

@@ -157,9 +157,8 @@ std::vector<double> apply_rule(const RoiRule& rule, const std::optional<Floats>&
   return {roi.v, roi.v + 5};
 }
 
-fv_transform run(Plan& plan, const Frame& frame, const py::object& roi, const py::array& out) {
-  fv_roi r{};
-  const fv_roi* region = read_roi(roi, r);
+// Bytes of `out`, which must be a writable array of the plan's elements.
+void* writable(const Plan& plan, const py::array& out) {
   const DTypeName& element = dtype_row(plan.dtype);
   if (dtype_of(out) != element.numpy || out.dtype().byteorder() == '>' ||
       out.dtype().byteorder() == '<')  // native order reads '=' or '|'
@@ -167,7 +166,34 @@ fv_transform run(Plan& plan, const Frame& frame, const py::object& roi, const py
          std::string(py::str(out.dtype())));
   if (!(out.flags() & py::array::c_style) || !out.writeable())
     fail("out: expected a writable C-contiguous array");
-  void* data = const_cast<void*>(out.data());
+  return const_cast<void*>(out.data());
+}
+
+std::vector<fv_transform> run_batch(Plan& plan, const Frame& frame, const py::list& rois,
+                                    const py::array& out) {
+  std::vector<fv_roi> regions(rois.size());
+  for (size_t i = 0; i < regions.size(); ++i)
+    if (!read_roi(rois[i], regions[i])) fail("rois: expected regions, got None");
+  std::vector<fv_transform> made(regions.size());
+  void* data = writable(plan, out);
+  fv_status* status;
+  {
+    const fv_workers workers{plan.pool.get(), fv_parallel_for};
+    const uint64_t bytes = static_cast<uint64_t>(out.nbytes());
+    py::gil_scoped_release release;
+    const std::lock_guard turn(plan.turn);
+    status = fv_image_plan_run_batch(plan.plan.get(), &frame.frame, regions.data(),
+                                     static_cast<int32_t>(regions.size()), data, bytes, &workers,
+                                     made.data());
+  }
+  throw_if(status);
+  return made;
+}
+
+fv_transform run(Plan& plan, const Frame& frame, const py::object& roi, const py::array& out) {
+  fv_roi r{};
+  const fv_roi* region = read_roi(roi, r);
+  void* data = writable(plan, out);
   fv_transform t{};
   fv_status* status;
   {
@@ -287,6 +313,7 @@ void bind_imgproc(py::module_& m) {
 
   py::class_<Plan, std::shared_ptr<Plan>>(m, "ImagePlan")
       .def("run", run)
+      .def("run_batch", run_batch)
       .def_property_readonly("bytes",
                              [](const Plan& p) { return fv_image_plan_bytes(p.plan.get()); })
       .def("explain", explain);

@@ -43,12 +43,7 @@ def open_image(source: Picture) -> Frame:
 
 def upright_rgb(frame: Frame) -> NDArray[np.uint8]:
     """The upright picture, (H, W, 3) RGB, of a frame in any format. Copies."""
-    width, height = frame.upright_size
-    out = np.empty((1, height, width, 3), np.uint8)
-    spec = image.Pipeline(size=(width, height), color="RGB", fit=image.Stretch())
-    spec.compile(dtype="uint8", layout="nhwc", shape=out.shape).run(frame, out=out)
-    picture: NDArray[np.uint8] = out[0]
-    return picture
+    return image.convert(frame, "rgb")
 
 
 def _from_file(path: Path) -> Frame:
