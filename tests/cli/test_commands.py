@@ -57,6 +57,29 @@ def test_json_beside_a_picture_never_overwrites_it(foveal, tmp_path):
     assert (tmp_path / "b.png").read_bytes() == before
 
 
+def test_what_is_read_is_never_overwritten(foveal, tmp_path):
+    for name in ("a.png", "a-detected.png"):
+        Image.fromarray(np.full((40, 30, 3), 9, np.uint8)).save(tmp_path / name)
+    (tmp_path / "link.png").symlink_to("a.png")
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+    for target in ("a.png", "./a.png", "link.png"):
+        result = foveal("detect", "a.png", "--out", target)
+        assert result.code == 2 and "overwritten" in result.err and "another" in result.err
+    assert foveal("detect", ".").code == 0
+    assert before == {name: (tmp_path / name).read_bytes() for name in before}
+    made = {p.name for p in tmp_path.iterdir()} - set(before)
+    assert made == {"a-detected-2.png", "a-detected-detected.png", "link-detected.png"}
+
+
+def test_a_model_is_never_overwritten(foveal, tmp_path):
+    assert foveal("convert", "face", "face.fvm").code == 0
+    before = (tmp_path / "face.fvm").read_bytes()
+    for command in (["info", "--html"], ["profile", "--html"], ["profile", "--trace"]):
+        result = foveal(command[0], "face.fvm", command[1], "face.fvm")
+        assert result.code == 2 and "overwritten" in result.err
+    assert (tmp_path / "face.fvm").read_bytes() == before
+
+
 def test_detect_in_a_folder(foveal, astronaut, tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()

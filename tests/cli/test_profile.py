@@ -125,6 +125,37 @@ def test_info_counts_multiply_adds(foveal, folder):
     assert set(data["operator_macs"]) <= set(data["operators"])
 
 
+def test_info_counts_multiply_adds_of_open_shapes(foveal, tmp_path):
+    """As many as the text says: those of the size that the pipeline makes, or that is given."""
+    data = json.loads(foveal("info", "text-read", "--json").out)
+    assert data["macs"] == sum(data["operator_macs"].values()) > 1e8
+    counts = []
+    for shape in ("1,3,320,320", "1,3,640,320"):
+        result = foveal("info", "face-center", "--json", "--input-shape", f"input.1={shape}")
+        counts.append(json.loads(result.out)["macs"])
+    assert counts[1] == 2 * counts[0] > 1e8
+
+
+def test_info_refuses_what_it_cannot_do(foveal, folder):
+    for arguments, text in (
+        (["--input-shape", "nope=1,2"], "no input 'nope'"),
+        (["--input-shape", "input=2,2"], "[2, 2]"),
+        (["--device", "nope"], "no device 'nope'"),
+        (["--png", "picture.gif"], ".png"),
+    ):
+        result = foveal("info", "face.fvm", *arguments, cwd=folder)
+        assert result.code == 2 and text in result.err, result.err
+    assert not (folder / "picture.gif").exists()
+
+
+def test_info_on_what_would_not_run_is_json(foveal, folder):
+    for name, text in (("refused.fvm", "sin"), ("open.fvm", "open dimensions")):
+        data = json.loads(foveal("info", name, "--json", cwd=folder).out)
+        assert text in data["would_not_run"]
+        assert "it would not run: " in foveal("info", name, cwd=folder).out
+    assert "would_not_run" not in json.loads(foveal("info", "face.fvm", "--json", cwd=folder).out)
+
+
 def test_info_draws(foveal, folder, tmp_path):
     arguments = ["--png", tmp_path / "m.png", "--html", tmp_path / "m.html"]
     result = foveal("info", "face.fvm", *arguments, "--json", cwd=folder)

@@ -13,12 +13,7 @@ import numpy as np
 import pytest
 from foveal.video import _opencv, write_video
 from PIL import Image
-
-WIDTH, HEIGHT, FRAMES, FPS = 320, 256, 20, 25.0
-
-
-def crop(photo, index):
-    return photo[20 : 20 + HEIGHT, 60 + index : 60 + index + WIDTH]
+from walk import FPS, FRAMES, crop
 
 
 @pytest.fixture(scope="session")

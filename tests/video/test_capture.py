@@ -12,11 +12,11 @@ import time
 import foveal as fv
 import numpy as np
 import pytest
-from conftest import FPS, FRAMES, HEIGHT, WIDTH
 from foveal.errors import ArgumentError, FovealError, FrameError, IOFailure, NotFoundError
 from foveal.video import sources
 from foveal.video.capture import Camera
 from PIL import Image
+from walk import FPS, FRAMES, HEIGHT, WIDTH
 
 FACE = (179, 82, 274, 177)  # the astronaut's, in the photo
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import foveal as fv
 import numpy as np
 import pytest
-from conftest import FPS, FRAMES, HEIGHT, WIDTH
 from foveal.cli import _video, main
 from foveal.video import _opencv, write_video
+from walk import FPS, FRAMES, HEIGHT, WIDTH
 
 STATM = Path("/proc/self/statm")
 STEPS = ["preprocess", "inference", "decode"]
@@ -34,6 +34,14 @@ def check(found):
         (face,) = line["detections"]
         x0, _, x1, _ = face["box"]
         assert abs((x0 + x1) / 2 + line["frame"] - 166) < 8 and face["label"] == "face"
+
+
+def test_a_video_is_never_overwritten_by_its_own_results(foveal, video, tmp_path):
+    source = video(".y4m")
+    before = source.read_bytes()
+    result = foveal("detect", source, "--out", source, "--frames", "2")
+    assert result.code == 2 and "overwritten" in result.err
+    assert source.read_bytes() == before
 
 
 @pytest.mark.parametrize("suffix", [".y4m", ".mp4"])

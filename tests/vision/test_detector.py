@@ -208,7 +208,7 @@ def test_timings_and_min_score(detector, photo):
     face.detect(photo("astronaut"))
     assert set(face.timings) == {"preprocess", "inference", "decode"}
     assert all(0 < ms < 10_000 for ms in face.timings.values())
-    strict = fv.vision.Detector(face.model, min_score=0.999)
+    strict = fv.vision.Detector(face.model, min_score=np.float32(0.999))  # numpy's numbers, too
     assert strict.detect(photo("astronaut")) == []
     loose = fv.vision.Detector("objects", min_score=0.1).detect(photo("coffee"))
     assert len(loose) > len(detector("objects").detect(photo("coffee")))

@@ -9,7 +9,7 @@ import sys
 import foveal as fv
 import numpy as np
 import pytest
-from foveal.errors import ArgumentError, FrameError, ModelError, SpecError
+from foveal.errors import ArgumentError, FrameError, ModelError, NotFoundError, SpecError
 from PIL import Image
 
 
@@ -169,3 +169,16 @@ def test_the_task_of_a_model(detector, photo):
         fv.vision.task(plain.to_model(), pipeline=model.meta["pipeline"])
     given = {key: model.meta[key] for key in ("pipeline", "decoder")}
     assert type(fv.vision.task(plain.to_model(), **given)) is fv.vision.Detector
+
+
+@pytest.mark.parametrize(
+    ("bad", "error"), [(None, ArgumentError), ("nothere.png", NotFoundError), (b"junk", FrameError)]
+)
+def test_errors_say_which_picture_of_several(photo, bad, error):
+    task, good = fv.vision.Detector("face", threads=1), photo("astronaut")
+    for pictures in ([good, good, bad], {"image": [good, good, bad]}):
+        with pytest.raises(error, match="picture 2: "):
+            task(pictures)
+    with pytest.raises(error) as alone:
+        task(bad)
+    assert "picture 0" not in str(alone.value)

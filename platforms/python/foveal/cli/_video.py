@@ -58,6 +58,8 @@ def run_video(
     from foveal.video import FrameStats, write_video
 
     source = _source(args, images)
+    if args.out:
+        options.refuse_input("--out", args.out, images)
     stats = FrameStats()
     ended = _Ended()
     with contextlib.ExitStack() as stack:

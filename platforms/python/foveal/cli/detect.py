@@ -122,7 +122,7 @@ def _images(args: argparse.Namespace) -> list[str]:
 
 
 def _outputs(images: list[str], out: str | None, *, pictures: bool) -> list[Path | None]:
-    """One picture path per image; names that collide get a number."""
+    """One picture path per image; names that collide, also with a picture to read, get a number."""
     if not pictures:
         return [None] * len(images)
     target = Path(out) if out else Path()
@@ -137,17 +137,18 @@ def _outputs(images: list[str], out: str | None, *, pictures: bool) -> list[Path
                 f"--out: no picture format for '{target.name}'",
                 hint=f"end it with {', '.join(_SUFFIXES)}, or with / for a folder",
             )
+        options.refuse_input("--out", target, images)
         return [target]
-    used: set[str] = set()
+    taken = {os.path.realpath(image) for image in images}
     outputs: list[Path | None] = []
     for image in images:
         stem, number = f"{Path(image).stem}-detected", 1
-        name = stem
-        while name in used:
+        output = target / f"{stem}.png"
+        while os.path.realpath(output) in taken:
             number += 1
-            name = f"{stem}-{number}"
-        used.add(name)
-        outputs.append(target / f"{name}.png")
+            output = target / f"{stem}-{number}.png"
+        taken.add(os.path.realpath(output))
+        outputs.append(output)
     return outputs
 
 

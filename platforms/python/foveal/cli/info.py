@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any
 
 from foveal.cli import console, options, spec_words
-from foveal.errors import FovealError
+from foveal.errors import ArgumentError, FovealError, NotFoundError
 
 NAME = "info"
 HELP = "show what a model takes, gives and is made of, and where it would run"
@@ -31,9 +31,17 @@ def run(args: argparse.Namespace) -> int:
     """Prints the model's facts."""
     import foveal
 
+    if args.png and not args.png.lower().endswith(".png"):
+        raise ArgumentError(f"--png: expected a name that ends in .png, got '{args.png}'")
+    for option in ("html", "png"):
+        if path := getattr(args, option):
+            options.refuse_input(f"--{option}", path, [args.model])
     model = foveal.load(args.model)
     facts = describe(model)
     placement, refusal = _placement(args, model)
+    if placement:  # knows all shapes
+        facts["operator_macs"] = _macs(placement["nodes"])
+        facts["macs"] = sum(facts["operator_macs"].values())
     if args.html or args.png:
         if refusal:
             raise refusal
@@ -42,15 +50,18 @@ def run(args: argparse.Namespace) -> int:
         facts = {"model": args.model, **facts}
         if args.explain:
             facts["explain"] = placement
+        if refusal:
+            facts["would_not_run"] = console.one_line(refusal.message)
         console.print_json(facts)
     else:
-        _print(args.model, facts, placement)
+        _print(args.model, facts)
         if placement:
             _print_placement(placement, full=args.explain)
     if refusal:
         if args.explain:
             raise refusal
-        print(f"\nit would not run: {console.one_line(refusal.message)}")
+        if not args.json:
+            print(f"\nit would not run: {console.one_line(refusal.message)}")
     return 0
 
 
@@ -75,6 +86,8 @@ def _placement(
         explained: dict[str, Any] = session.explain()
         return explained, None
     except FovealError as error:
+        if chosen or isinstance(error, NotFoundError):  # the arguments are to blame
+            raise
         return None, error
 
 
@@ -121,14 +134,14 @@ def describe(model: Any) -> dict[str, Any]:
     graph = model.graph()
     constants = [v["data"] for v in graph["values"] if v.get("data") is not None]
     ops = Counter(node["op"] for node in graph["nodes"])
-    meta = dict(model.meta)
+    meta, macs = dict(model.meta), _macs(graph["nodes"])
     found: dict[str, Any] = {
         "inputs": [_tensor(info) for info in model.inputs],
         "outputs": [_tensor(info) for info in model.outputs],
         "operators": dict(ops.most_common()),
         "weights_bytes": sum(int(c.nbytes) for c in constants),
-        "macs": sum(float(node.get("macs", 0)) for node in graph["nodes"]),
-        "operator_macs": _macs(graph["nodes"]),
+        "macs": sum(macs.values()),
+        "operator_macs": macs,
         "parameters": sum(int(c.size) for c in constants),
         "meta": {key: _parsed(text) for key, text in meta.items()},
     }
@@ -139,8 +152,9 @@ def _macs(nodes: list[dict[str, Any]]) -> dict[str, float]:
     """By operator, those that multiply; open shapes count as nothing."""
     found: dict[str, float] = {}
     for node in nodes:
-        if node.get("macs", 0) > 0:
-            found[node["op"]] = found.get(node["op"], 0.0) + float(node["macs"])
+        macs = float(node.get("macs") or 0)
+        if macs > 0:
+            found[node["op"]] = found.get(node["op"], 0.0) + macs
     return found
 
 
@@ -155,7 +169,7 @@ def _parsed(text: str) -> Any:
         return text
 
 
-def _print(name: str, facts: dict[str, Any], placement: dict[str, Any] | None) -> None:
+def _print(name: str, facts: dict[str, Any]) -> None:
     meta = facts["meta"]
     console.title(name)
     lines = []
@@ -191,17 +205,12 @@ def _print(name: str, facts: dict[str, Any], placement: dict[str, Any] | None) -
         ("", "name", "shape", "type"), [(kind.rstrip("s"), *rest) for kind, *rest in rows]
     )
     print()
-    _print_operators(facts, placement)
+    _print_operators(facts)
 
 
-def _print_operators(facts: dict[str, Any], placement: dict[str, Any] | None) -> None:
-    """By count, with their part of the multiply-adds; those come from the placement where there is
-    one, because it knows all shapes."""
+def _print_operators(facts: dict[str, Any]) -> None:
+    """By count, with their part of the multiply-adds."""
     macs = facts["operator_macs"]
-    if placement:
-        macs = Counter[str]()
-        for node in placement["nodes"]:
-            macs[node["op"]] += node["macs"] or 0
     most = max(macs.values(), default=0)
     console.table(
         ("operator", "count", "multiply-adds", ""),

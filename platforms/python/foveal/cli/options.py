@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +204,22 @@ def read_text(option: str, path: str, what: str) -> str:
         ) from error
     except OSError as error:
         raise IOFailure(f"{option}: {path}: cannot be read: {error.strerror or error}") from error
+
+
+def refuse_input(option: str, target: str | os.PathLike[str], inputs: Iterable[str]) -> None:
+    """ArgumentError if `target`, about to be written, is one of the files that are read."""
+    if any(_same_file(path, target) for path in inputs):
+        raise ArgumentError(
+            f"{option}: '{os.fspath(target)}' is the file to read, it would be overwritten",
+            hint="name another file",
+        )
+
+
+def _same_file(one: str, other: str | os.PathLike[str]) -> bool:
+    try:
+        return Path(one).samefile(other)
+    except (OSError, ValueError):  # no such file; no file at all, like a stream's address
+        return False
 
 
 def positive(text: str) -> int:

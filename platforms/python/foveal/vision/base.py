@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from foveal import zoo
 from foveal._core import Model
-from foveal.errors import ArgumentError, ModelError
+from foveal.errors import ArgumentError, FovealError, ModelError
 from foveal.frame import Frame
 from foveal.vision import batch
 from foveal.vision.picture import Picture, open_image, upright_rgb
@@ -133,12 +133,20 @@ class Task(ABC):
             picture = list(picture)
         timings = dict.fromkeys(STEPS, 0.0)
         found = (
-            [self._one(open_image(one), timings, *arguments) for one in picture]
+            [self._one(_opened(i, one), timings, *arguments) for i, one in enumerate(picture)]
             if isinstance(picture, (list, tuple))
             else self._one(open_image(picture), timings, *arguments)
         )
         self.timings = timings
         return found
+
+
+def _opened(index: int, picture: Picture) -> Frame:
+    """The frame of a picture among several; an error says which one it was."""
+    try:
+        return open_image(picture)
+    except FovealError as error:
+        raise type(error)(f"picture {index}: {error.message}", hint=error.hint) from error
 
 
 def check_items(results: object, parts: Sequence[str], what: str, verb: str) -> None:

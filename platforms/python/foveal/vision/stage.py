@@ -240,6 +240,6 @@ def _with_min_score(text: str, min_score: float | None) -> str:
         return text
     try:
         spec = json.loads(text)
-        return json.dumps({**spec, "min_score": min_score})
+        return json.dumps({**spec, "min_score": float(min_score)})
     except (ValueError, TypeError) as error:
         raise SpecError(f"the decoder spec is not a JSON object: {error}") from error
