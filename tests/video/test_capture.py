@@ -359,7 +359,7 @@ def test_a_video_file_on_a_server(video, suffix):
             with fv.camera(f"http://127.0.0.1:{server.server_port}/{path.name}") as frames:
                 assert not frames.live
                 assert [f.index for f in frames] == list(range(FRAMES))
-            with pytest.raises(FrameError, match="expected a video"):
+            with pytest.raises(IOFailure, match=r"none\.mp4: the video cannot be opened"):
                 fv.camera(f"http://127.0.0.1:{server.server_port}/none.mp4")
         finally:
             server.shutdown()

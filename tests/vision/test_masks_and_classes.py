@@ -1,6 +1,7 @@
 """Segmenter and Classifier with fakes in the place of their models, and drawing what they give."""
 
 import json
+import tracemalloc
 
 import foveal as fv
 import numpy as np
@@ -86,8 +87,8 @@ def test_mask(made):
 def test_mask_in_every_order(order, channels):
     """Each tinted channel against the same in RGB; alpha stays."""
     rng = np.random.default_rng(1)
-    image = rng.integers(0, 256, (20, 30, channels), np.uint8)
-    mask = rng.random((20, 30)).astype(np.float32)
+    image = rng.integers(0, 256, (300, 30, channels), np.uint8)
+    mask = rng.random((300, 30)).astype(np.float32)
     before, red, green, blue = image.copy(), 250, 20, 130
     draw.draw_mask(image, mask, color=red << 16 | green << 8 | blue, strength=0.8, order=order)
     if order == "GRAY":
@@ -100,6 +101,17 @@ def test_mask_in_every_order(order, channels):
         assert np.abs(image[..., channel] - expected).max() <= 0.51
     if channels == 4:
         np.testing.assert_array_equal(image[..., 3], before[..., 3])
+
+
+def test_masks_of_large_pictures_take_little_memory():
+    image, mask = np.zeros((2000, 2000, 3), np.uint8), np.ones((2000, 2000), np.float32)
+    tracemalloc.start()
+    try:
+        draw.draw_mask(image, mask)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert image.any() and peak < mask.nbytes / 2
 
 
 def test_masks_that_cannot_be_drawn():

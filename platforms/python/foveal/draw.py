@@ -178,6 +178,9 @@ def draw_quad(
     draw_polyline(image, at, thickness, color, order, closed=True)
 
 
+_BAND = 128  # rows
+
+
 def draw_mask(
     image: Image,
     mask: NDArray[Any],
@@ -192,8 +195,11 @@ def draw_mask(
         raise ArgumentError("draw: mask: expected an array of floats")
     if mask.shape != image.shape[:2]:
         raise ArgumentError(f"draw: mask: expected {list(image.shape[:2])}, got {list(mask.shape)}")
-    weight = np.nan_to_num(mask, nan=0.0).clip(0, 1) * _number("strength", strength)
-    _blend(image, weight.astype(np.float32), _channels(_color(color), code))
+    most, channels = _number("strength", strength), _channels(_color(color), code)
+    for top in range(0, len(image), _BAND):  # what is computed between stays small
+        rows = slice(top, top + _BAND)
+        weight = np.nan_to_num(mask[rows], nan=0.0).clip(0, 1) * most
+        _blend(image[rows], weight.astype(np.float32), channels)
 
 
 def draw_label(

@@ -187,6 +187,11 @@ class CvSource:
                 f"{self.name}: the stream cannot be opened",
                 hint="check the address and that the server is up",
             )
+        if _SCHEME.match(self.name):
+            raise IOFailure(
+                f"{self.name}: the video cannot be opened",
+                hint="check the address, that the server is up, and that this is a video",
+            )
         raise FrameError(
             f"{self.name}: expected a video, got something that cannot be decoded",
             hint="the file is cut off or damaged, is no video, or needs a codec that is not there",
