@@ -25,12 +25,38 @@ bool subsampled(const Source& s, bool vertical) {
   return (vertical ? s.channel[1].shift_y : s.channel[1].shift_x) != 0;
 }
 
-void put_taps(double p, int d, int size, bool constant, Axis& a) {
+Outside outside_of(BorderKind border) {
+  switch (border) {
+    case BorderKind::kReplicate:
+      return Outside::kClamp;
+    case BorderKind::kConstant:
+      return Outside::kNothing;
+    case BorderKind::kConstantHard:
+      return Outside::kCut;
+    case BorderKind::kReflect101:
+      return Outside::kMirror;
+  }
+  return Outside::kClamp;
+}
+
+// The point between pixels 0 and size - 1 that shows what p, mirrored about their centres, shows.
+double mirrored(double p, int size) {
+  if (size == 1) return 0;
+  const double last = size - 1;
+  p = std::fmod(std::fabs(p), 2 * last);
+  return p > last ? 2 * last - p : p;
+}
+
+void put_taps(double p, int d, int size, Outside outside, Axis& a) {
+  const bool cut = outside == Outside::kCut && !(p >= -0.5 && p < size - 0.5);
+  if (outside == Outside::kMirror) p = mirrored(p, size);
   p = std::clamp(p, -4.0, size + 4.0);
   const double base = std::floor(p);
   const int i = static_cast<int>(base);
   float w1 = static_cast<float>(p - base), w0 = 1 - w1;
-  if (constant) {
+  if (cut) {
+    w0 = w1 = 0;
+  } else if (outside == Outside::kNothing) {
     if (i < 0 || i >= size) w0 = 0;
     if (i + 1 < 0 || i + 1 >= size) w1 = 0;
   } else if (i < 0 || i + 1 >= size) {  // both taps fall on one pixel
@@ -63,21 +89,21 @@ struct Ramp {
 };
 
 // Taps of tensor pixels [from, to) in indices of `size` pixels.
-void build_axis(const Ramp& ramp, int from, int to, int size, bool constant, Axis& a) {
-  for (int d = from; d < to; ++d) put_taps(ramp.at(d), d, size, constant, a);
+void build_axis(const Ramp& ramp, int from, int to, int size, Outside outside, Axis& a) {
+  for (int d = from; d < to; ++d) put_taps(ramp.at(d), d, size, outside, a);
   classify(from, to, a);
 }
 
 // The same of linear chroma: always clamped to the samples that belong to the picture.
 void build_chroma_axis(const Ramp& ramp, int from, int to, int size, const Source& s, Siting siting,
                        bool vertical, Axis& a) {
-  if (!subsampled(s, vertical)) return build_axis(ramp, from, to, size, false, a);
+  if (!subsampled(s, vertical)) return build_axis(ramp, from, to, size, Outside::kClamp, a);
   const ChromaAxis c = chroma_axis(s, siting, vertical);
   const int samples = ((size - 1 + c.odd) >> 1) + 1;
   for (int d = from; d < to; ++d) {
     double p = ramp.at(d);
     if (ramp.nearest) p = std::clamp(p, 0.0, size - 1.0);
-    put_taps((p + c.odd) / 2 - c.site, d, samples, false, a);
+    put_taps((p + c.odd) / 2 - c.site, d, samples, Outside::kClamp, a);
   }
   classify(from, to, a);
 }
@@ -144,23 +170,25 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   FV_ASSIGN(r.color, make_color(s, frame, r.source));
   FV_ASSIGN(r.geometry, plan_geometry(s, r.source.width, r.source.height, frame.rotation,
                                       frame.mirror != 0, roi));
+  r.direct = false;
+  r.step = kChunk;
+  if (is_cv2(s)) return lower_cv2(p, frame, roi);
   const Geometry& g = r.geometry;
   r.nearest = s.sample == SampleKind::kNearest;
-  r.constant = s.border == BorderKind::kConstant && !g.inside;
+  r.outside = g.inside ? Outside::kClamp : outside_of(s.border);
+  r.constant = r.outside == Outside::kNothing || r.outside == Outside::kCut;
 
   const double* m = g.sensor_from_tensor.m;
   const bool affine = g.sensor_from_tensor.affine();
   const bool straight = affine && m[1] == 0 && m[3] == 0;
   const bool crossed = affine && !straight && m[0] == 0 && m[4] == 0;
   r.transposed = crossed;
-  r.step = kChunk;
-  r.direct = false;
   if (straight || crossed) {
     const int side[2] = {r.source.width, r.source.height};
     const Ramp x = straight ? Ramp{m[0], m[2], r.nearest} : Ramp{m[3], m[5], r.nearest};
     const Ramp y = straight ? Ramp{m[4], m[5], r.nearest} : Ramp{m[1], m[2], r.nearest};
-    build_axis(x, g.x0, g.x1, side[crossed], r.constant, p.x);
-    build_axis(y, g.y0, g.y1, side[straight], r.constant, p.y);
+    build_axis(x, g.x0, g.x1, side[crossed], r.outside, p.x);
+    build_axis(y, g.y0, g.y1, side[straight], r.outside, p.y);
     bool one_tap = p.x.single && p.y.single;
     if (r.linear) {
       build_chroma_axis(x, g.x0, g.x1, side[crossed], r.source, r.siting, r.transposed, p.chroma_x);
@@ -177,7 +205,9 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
       elements =
           std::max(elements, std::fabs(m[0]) * static_cast<double>(c.pixel) / (1 << c.shift_x));
     }
-    if (straight && !one_tap && elements <= kRowsFirstLimit) {
+    // Mirrored taps go back and forth.
+    const bool ordered = r.outside != Outside::kMirror;
+    if (straight && ordered && !one_tap && elements <= kRowsFirstLimit) {
       r.kind = PlanKind::kRowsFirst;
       // The chunk's elements, its last tap (2 pixels of at most 64) included, fit a kernel row.
       r.step = std::min(static_cast<int>((kSpan - 256) / std::max(elements, 1.0)) & ~7, kChunk);

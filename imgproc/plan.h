@@ -8,6 +8,7 @@
 
 #include "imgproc/frame.h"
 #include "imgproc/geometry/transform.h"
+#include "imgproc/plans/cv2.h"
 #include "imgproc/rows/kernels.h"
 #include "imgproc/spec.h"
 
@@ -40,7 +41,7 @@ struct ColorMap {
   float m[3][4] = {};  // row j: weights of the three source components, constant
 };
 
-enum class PlanKind { kRowsFirst, kAxisAligned, kGather };
+enum class PlanKind { kRowsFirst, kAxisAligned, kGather, kCv2 };
 
 // Taps along one axis of the tensor, for source positions that do not depend on the other.
 struct Axis {
@@ -58,7 +59,8 @@ struct Run {
   PlanKind kind = PlanKind::kGather;
   bool transposed = false;  // tensor x walks down source columns (rotations by 90)
   bool nearest = false;
-  bool constant = false;  // border is blended
+  Outside outside = Outside::kClamp;
+  bool constant = false;  // the border's colour shows where taps weigh less than 1
   bool linear = false;    // chroma planes have taps of their own, between samples
   bool direct = false;    // kAxisAligned: rows of bytes become rows of packed bytes, no floats
   int step = kChunk;      // tensor pixels per chunk
@@ -84,6 +86,7 @@ struct Plan {
   // Tables of the last run; sized at compile.
   Axis x, y;
   Axis chroma_x, chroma_y;        // of linear chroma
+  Cv2 cv2;                        // kCv2
   std::vector<int32_t> xo[3][2];  // [group][tap] offsets along tensor x
 
   uint16_t table[3][256] = {};  // run.table: bits of the element, per channel and level
@@ -106,6 +109,12 @@ Status lower(Plan& plan, const fv_frame& frame, const fv_roi* roi);
 // rows.inside where run.constant.
 void sample_axis_aligned(const Plan& plan, int x, int y, int n, Rows& rows);
 void sample_gather(const Plan& plan, int x, int y, int n, Rows& rows);
+
+// plans/cv2.cc: the profiles "cv2" and "cv2_4", whole values in the tensor's colour. size_cv2
+// allocates the tables once; lower_cv2 completes a run whose source and geometry are known.
+void size_cv2(Plan& plan);
+Status lower_cv2(Plan& plan, const fv_frame& frame, const fv_roi* roi);
+void sample_cv2(const Plan& plan, int x, int y, int n, Rows& rows);
 // What both end a group with: numbers of 0..255, and nothing outside for linear chroma.
 inline void finish_group(const Run& r, const Group& g, bool own, int n, Rows& rows) {
   for (int c = g.first; c < g.first + g.count; ++c) {

@@ -295,7 +295,52 @@ Status unsupported(const std::string& what, const char* hint) {
   return Status(FV_SPEC_ERROR, "pipeline spec: " + what, hint);
 }
 
+// The cv2 profiles: what OpenCV's resize, warpAffine, warpPerspective and cvtColor define for 8-bit
+// pictures, to the bit.
+Status check_cv2(const Spec& s) {
+  const std::string profile = "profile " + name(kProfiles, s.profile);
+  if (s.sample != SampleKind::kBilinear && s.sample != SampleKind::kNearest)
+    return unsupported(
+        profile + " does not define sample " + name(kSamples, s.sample) + " to the bit",
+        "use \"bilinear\", \"nearest\" or another profile");
+  if (s.antialias)
+    return unsupported(profile + " has no antialias: INTER_LINEAR looks at four pixels",
+                       "set antialias to false, or use another profile");
+  if (s.intermediate != Intermediate::kU8)
+    return unsupported(profile + " computes bytes: expected intermediate \"u8\", got \"f32\"",
+                       "set intermediate to \"u8\"");
+  const bool floors = s.sample == SampleKind::kNearest && !cv2_warps(s);
+  const Grid grid = floors ? Grid::kAsymmetric : Grid::kHalfPixel;
+  if (s.grid != grid)
+    return unsupported(
+        profile + " defines sample " + name(kSamples, s.sample) + " with grid " +
+            name(kGrids, grid) + (cv2_warps(s) ? " for this fit" : "") + ", got " +
+            name(kGrids, s.grid),
+        floors ? "INTER_NEAREST takes the pixel at floor(x * scale); INTER_NEAREST_EXACT differs "
+                 "between versions of OpenCV"
+               : "set sample.grid");
+  if (s.border == BorderKind::kConstantHard)
+    return unsupported(profile + " does not define border \"constant_hard\"",
+                       "BORDER_CONSTANT is \"constant\"");
+  for (const double v : s.border_value)
+    if (v != std::floor(v))
+      return unsupported(profile + ": border: expected whole numbers, got " + json::number(v),
+                         "colours are bytes");
+  if (s.chroma != Chroma::kReplicate)
+    return unsupported(profile + " does not define chroma \"linear\"", "use \"replicate\"");
+  const bool bt601 = s.yuv_matrix == Matrix::kFrame || s.yuv_matrix == Matrix::kBt601;
+  if (s.color != Color::kGray && (!bt601 || s.yuv_range == Range::kFull))
+    return unsupported(profile + " defines yuv bt601, limited only, as cv2.cvtColor does",
+                       "use profile \"exact\" for other matrices and ranges");
+  return ok();
+}
+
 }  // namespace
+
+bool cv2_warps(const Spec& s) {
+  return s.fit == FitKind::kMatrix || s.fit == FitKind::kCover ||
+         (s.fit == FitKind::kLetterbox && s.policy == Policy::kMediapipe);
+}
 
 Result<Spec> parse_spec(std::string_view text) {
   FV_ASSIGN(const json::Value doc, json::parse(text, "pipeline spec"));
@@ -346,6 +391,7 @@ Result<Spec> parse_spec(std::string_view text) {
 }
 
 Status check_supported(const Spec& s) {
+  if (is_cv2(s)) return check_cv2(s);
   if (s.profile != Profile::kExact && s.profile != Profile::kFast)
     return unsupported("profile " + name(kProfiles, s.profile) + " is not available in this build",
                        "use \"exact\" or \"fast\"");
@@ -355,9 +401,11 @@ Status check_supported(const Spec& s) {
   if (s.antialias)
     return unsupported("sample: antialias is not available in this build",
                        "set antialias to false, knowing that large reductions will alias");
-  if (s.border != BorderKind::kReplicate && s.border != BorderKind::kConstant)
-    return unsupported("border " + name(kBorders, s.border) + " is not available in this build",
-                       "use \"replicate\" or \"constant\"");
+  const bool blends = s.border == BorderKind::kReplicate || s.border == BorderKind::kConstant;
+  if (!blends && s.chroma == Chroma::kLinear)
+    return unsupported("border " + name(kBorders, s.border) +
+                           " is not defined for linear chroma, whose samples lie between pixels",
+                       "use \"replicate\" or \"constant\", or chroma \"replicate\"");
   if (s.fit == FitKind::kMatrix && s.grid != Grid::kHalfPixel)
     return unsupported("sample: grid " + name(kGrids, s.grid) +
                            " has no meaning with fit \"matrix\", whose coordinates are continuous",

@@ -80,6 +80,9 @@ struct Spec {
 
 Result<Spec> parse_spec(std::string_view text);
 
+// Of the cv2 profiles: the fit is a map (warpAffine, warpPerspective), not a resize of a slice.
+bool cv2_warps(const Spec& spec);
+
 // What this build cannot compute is refused here, with the reason. Never a fallback.
 Status check_supported(const Spec& spec);
 

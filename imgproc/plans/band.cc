@@ -90,7 +90,9 @@ void run_band(const Plan& p, int y0, int y1) {
     if (r.direct) run_direct(p, y);
     for (int x = g.x0; x < g.x1 && !r.direct; x += r.step) {
       const int n = std::min(r.step, g.x1 - x);
-      if (r.kind == PlanKind::kGather)
+      if (r.kind == PlanKind::kCv2)
+        sample_cv2(p, x, y, n, rows);
+      else if (r.kind == PlanKind::kGather)
         sample_gather(p, x, y, n, rows);
       else
         sample_axis_aligned(p, x, y, n, rows);

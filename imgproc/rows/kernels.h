@@ -42,6 +42,14 @@ struct Block {
   int32_t row, pixel;
 };
 
+// What taps outside of the frame are.
+enum class Outside {
+  kClamp,    // its outermost pixels
+  kNothing,  // of weight 0, each by itself
+  kCut,      // all of weight 0 where the point itself is outside, otherwise clamped
+  kMirror    // its pixels, mirrored about the outermost ones' centres
+};
+
 // Bilinear positions of a chunk: clamped pixel indices and weights.
 struct Positions {
   int32_t x0[kChunk], x1[kChunk], y0[kChunk], y1[kChunk];
@@ -86,9 +94,8 @@ struct Kernels {
   void (*multiply)(float* v, const float* by, int n);  // v[i] *= by[i]
 
   // Positions of tensor pixels x .. x+n-1 of row y. nearest: the pixel that holds the point.
-  // constant: taps outside get weight 0; otherwise they are clamped.
   void (*positions)(const LinearMap& m, double x, double y, int n, int width, int height,
-                    bool nearest, bool constant, Positions* p, Weights4* w);
+                    bool nearest, Outside outside, Positions* p, Weights4* w);
   void (*offsets)(const Positions& p, Block b, int n, Taps4* t);
 
   // Bytes to three adjacent bytes, any n. Bit for bit what the rows of floats would give; reads

@@ -308,16 +308,14 @@ def test_gray_pixel_stride_reads_one_component() -> None:
 @pytest.mark.parametrize(
     ("change", "word"),
     [
-        ({"profile": "cv2"}, "profile"),
-        ({"profile": "cv2_4"}, "profile"),
         ({"profile": "pillow"}, "profile"),
         ({"profile": "torch"}, "profile"),
         ({"sample": {"k": "bicubic"}}, "bicubic"),
         ({"sample": {"k": "area"}}, "area"),
         ({"sample": {"k": "lanczos3"}}, "lanczos3"),
         ({"sample": {"k": "bilinear", "antialias": True}}, "antialias"),
-        ({"border": {"k": "constant_hard"}}, "constant_hard"),
-        ({"border": {"k": "reflect101"}}, "reflect101"),
+        ({"border": {"k": "constant_hard"}, "yuv": {"chroma": "linear"}}, "constant_hard"),
+        ({"border": {"k": "reflect101"}, "yuv": {"chroma": "linear"}}, "reflect101"),
         (
             {
                 "fit": {"k": "matrix", "m": [1, 0, 0, 0, 1, 0, 0, 0, 1]},

@@ -247,13 +247,24 @@ def geometry(spec: dict[str, Any], w: int, h: int, roi: Any) -> tuple[np.ndarray
     return m, [x0, y0, x1, y1], inside
 
 
-def sample(image: np.ndarray, x: float, y: float, nearest: bool, border: Any) -> np.ndarray:
-    """The value at continuous (x, y). border: None = clamp, else a colour blended tap by tap."""
+def sample(
+    image: np.ndarray, x: float, y: float, nearest: bool, border: Any, rule: str = "constant"
+) -> np.ndarray:
+    """The value at continuous (x, y). border: None = clamp (or mirror, by the rule "reflect101"),
+    else a colour blended tap by tap, or where the point itself is outside ("constant_hard")."""
     h, w, _ = image.shape
+    if rule == "constant_hard" and not (0 <= x < w and 0 <= y < h):
+        return np.asarray(border, np.float64)
+
+    def mirrored(i: int, n: int) -> int:
+        i = abs(i) % max(2 * n - 2, 1)
+        return i if i < n else 2 * n - 2 - i
 
     def tap(i: int, j: int) -> np.ndarray:
-        if border is not None and not (0 <= i < w and 0 <= j < h):
+        if rule == "constant" and border is not None and not (0 <= i < w and 0 <= j < h):
             return np.asarray(border, np.float64)
+        if rule == "reflect101":
+            i, j = mirrored(i, w), mirrored(j, h)
         return image[min(max(j, 0), h - 1), min(max(i, 0), w - 1)]
 
     if nearest:
@@ -276,8 +287,8 @@ def run(spec: dict[str, Any], picture: Picture, roi: Any = None) -> np.ndarray:
     image = upright(to_color(picture, spec), rotation, mirror)
     h, w, _ = image.shape
     m, (x0, y0, x1, y1), inside = geometry(spec, w, h, roi)
-    constant = spec["border"]["k"] == "constant" and not inside
-    border = levels(spec["border"].get("v", 0)) if constant else None
+    rule = "replicate" if inside else spec["border"]["k"]
+    border = levels(spec["border"].get("v", 0)) if rule.startswith("constant") else None
     dw, dh = tensor_size(spec["size"], *region(roi, w, h)[:2])
     out = np.empty((dh, dw, channels))
     out[:] = levels(spec["fit"].get("pad", 114))
@@ -287,7 +298,7 @@ def run(spec: dict[str, Any], picture: Picture, roi: Any = None) -> np.ndarray:
     else:
 
         def color_at(u: float, v: float) -> np.ndarray:
-            return sample(image, u, v, nearest, border)
+            return sample(image, u, v, nearest, border, rule)
 
     for y in range(y0, y1):
         for x in range(x0, x1):

@@ -35,6 +35,7 @@ __all__ = [
     "Bicubic",
     "Bilinear",
     "Constant",
+    "ConstantHard",
     "Cover",
     "Crop",
     "Decoder",
@@ -49,6 +50,7 @@ __all__ = [
     "Plan",
     "Quad",
     "Rect",
+    "Reflect101",
     "Replicate",
     "RoiRule",
     "RotatedRect",
@@ -242,6 +244,21 @@ class Constant(_Part):
 
 
 @dataclass(frozen=True)
+class ConstantHard(_Part):
+    """Outside the frame: a colour, where the sampled point itself lies outside; no blending."""
+
+    k: ClassVar[str] = "constant_hard"
+    v: Levels = 0
+
+
+@dataclass(frozen=True)
+class Reflect101(_Part):
+    """Outside the frame: its pixels, mirrored about the centres of the outermost ones."""
+
+    k: ClassVar[str] = "reflect101"
+
+
+@dataclass(frozen=True)
 class Yuv(_Part):
     """How yuv frames become RGB; "frame" = what the frame says."""
 
@@ -262,7 +279,7 @@ class Norm(_Part):
 
 _FITS: dict[str, type[_Part]] = {c.k: c for c in (Stretch, Letterbox, Cover, Crop, Matrix)}
 _SAMPLES: dict[str, type[_Part]] = {c.k: c for c in (Nearest, Bilinear, Bicubic, Lanczos3, Area)}
-_BORDERS: dict[str, type[_Part]] = {c.k: c for c in (Replicate, Constant)}
+_BORDERS: dict[str, type[_Part]] = {c.k: c for c in (Replicate, Constant, ConstantHard, Reflect101)}
 
 
 def _levels(value: Any) -> Any:
@@ -307,7 +324,7 @@ class Pipeline:
     fit: Stretch | Letterbox | Cover | Crop | Matrix = field(default_factory=Stretch)
     sample: Nearest | Bilinear | Bicubic | Lanczos3 | Area = field(default_factory=Bilinear)
     profile: str = "exact"
-    border: Replicate | Constant = field(default_factory=Replicate)
+    border: Replicate | Constant | ConstantHard | Reflect101 = field(default_factory=Replicate)
     yuv: Yuv = field(default_factory=Yuv)
     norm: Norm = field(default_factory=Norm)
     intermediate: str = "f32"
