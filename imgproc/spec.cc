@@ -337,6 +337,8 @@ Status check_cv2(const Spec& s) {
 
 }  // namespace
 
+bool is_cv2(const Spec& s) { return s.profile == Profile::kCv2 || s.profile == Profile::kCv2_4; }
+
 bool cv2_warps(const Spec& s) {
   return s.fit == FitKind::kMatrix || s.fit == FitKind::kCover ||
          (s.fit == FitKind::kLetterbox && s.policy == Policy::kMediapipe);

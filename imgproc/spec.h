@@ -80,6 +80,7 @@ struct Spec {
 
 Result<Spec> parse_spec(std::string_view text);
 
+bool is_cv2(const Spec& spec);  // profiles "cv2" and "cv2_4"
 // Of the cv2 profiles: the fit is a map (warpAffine, warpPerspective), not a resize of a slice.
 bool cv2_warps(const Spec& spec);
 

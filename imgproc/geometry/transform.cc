@@ -121,6 +121,7 @@ double letterbox_side(Policy policy, bool whole_frame, double side) {
 // where the tensor begins in it.
 struct Cut {
   double size[2], source[2], at[2];
+  double gain = 0;  // kOpencv
 };
 
 Cut cut(const Spec& spec, bool whole_frame, double w, double h) {
@@ -131,7 +132,9 @@ Cut cut(const Spec& spec, bool whole_frame, double w, double h) {
   for (int i = 0; i < 2; ++i) {
     c.source[i] = side[i];
     if (spec.crop == CropPolicy::kOpencv) {
-      const double gain = std::max(tensor[0] / w, tensor[1] / h);
+      double gain = std::max(tensor[0] / w, tensor[1] / h);
+      if (is_cv2(spec)) gain = static_cast<float>(gain);  // as blobFromImage has it
+      c.gain = gain;
       c.size[i] = std::max(std::nearbyint(side[i] * gain), tensor[i]);
       c.source[i] = c.size[i] / gain;  // resized by the factor, not to the rounded size
     } else if (spec.resize.size() == 2) {
@@ -247,7 +250,6 @@ Result<Geometry> plan_geometry(const Spec& spec, int width, int height, int rota
   } else {
     FV_ASSIGN(const Region r, read_region(roi, g.upright_width, g.upright_height));
     double from_x = 0, from_y = 0, source_w = r.w, source_h = r.h;
-    double at[2] = {}, size[2] = {};  // the tensor pixels that show the source
     if (spec.fit == FitKind::kLetterbox && spec.policy != Policy::kMediapipe) {
       const double gain = std::min(dw / r.w, dh / r.h);
       const bool centred = spec.policy == Policy::kUltralytics;
@@ -267,25 +269,26 @@ Result<Geometry> plan_geometry(const Spec& spec, int width, int height, int rota
       from_x = (r.w - source_w) / 2;
       from_y = (r.h - source_h) / 2;
     }
-    at[0] = g.x0;
-    at[1] = g.y0;
-    size[0] = g.x1 - g.x0;
-    size[1] = g.y1 - g.y0;
+    g.at[0] = g.x0;
+    g.at[1] = g.y0;
+    g.size[0] = g.x1 - g.x0;
+    g.size[1] = g.y1 - g.y0;
     if (spec.fit == FitKind::kCrop) {
       const Cut c = cut(spec, !roi, r.w, r.h);
       source_w = c.source[0];
       source_h = c.source[1];
       for (int i = 0; i < 2; ++i) {
-        at[i] = -c.at[i];
-        size[i] = c.size[i];
+        g.at[i] = -c.at[i];
+        g.size[i] = c.size[i];
       }
+      g.gain = c.gain;
     }
     double sx, sy, tx, ty;
-    FV_TRY(axis(spec.grid, from_x, source_w, at[0], size[0], sx, tx));
-    FV_TRY(axis(spec.grid, from_y, source_h, at[1], size[1], sy, ty));
+    FV_TRY(axis(spec.grid, from_x, source_w, g.at[0], g.size[0], sx, tx));
+    FV_TRY(axis(spec.grid, from_y, source_h, g.at[1], g.size[1], sy, ty));
     if (spec.fit == FitKind::kCrop) {  // what is shown of the region; the rest is cut off
-      from_x = std::max(0.0, -at[0] * sx);
-      from_y = std::max(0.0, -at[1] * sy);
+      from_x = std::max(0.0, -g.at[0] * sx);
+      from_y = std::max(0.0, -g.at[1] * sy);
       source_w = std::min(dw * sx, r.w - from_x);
       source_h = std::min(dh * sy, r.h - from_y);
     }

@@ -23,8 +23,11 @@ struct Geometry {
   int rotation = 0;
   bool mirror = false;
   int x0 = 0, y0 = 0, x1 = 0, y1 = 0;  // tensor pixels that are sampled; the others are bars
-  double valid[4] = {};                // part of the tensor that shows the region
-  bool inside = false;  // the region stays inside the frame: taps are clamped, no border is seen
+  // The pixels that show the region, in tensor coordinates: [at, at + size). A crop cuts some off.
+  double at[2] = {}, size[2] = {};
+  double gain = 0;       // of a crop that is resized by a factor, not to a size; else 0
+  double valid[4] = {};  // part of the tensor that shows the region
+  bool inside = false;   // the region stays inside the frame: taps are clamped, no border is seen
 };
 
 // A ROI must be given exactly when the spec says "per_call".

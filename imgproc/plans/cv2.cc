@@ -15,12 +15,15 @@ namespace {
 
 constexpr int kOne = 2048;  // 11-bit weights
 
-// An axis of `size` pixels from `start`, shown by tensor pixels [from, to).
-void build_resize(int start, int size, int from, int to, bool nearest, bool columns, Cv2Axis& a) {
-  const int count = to - from;
-  const double scale = 1 / (static_cast<double>(count) / size);
+// Axis `axis` of the region's `size` pixels from `start`: taps of the tensor's pixels [from, to).
+void build_resize(const Geometry& g, int axis, int start, int size, bool nearest, Cv2Axis& a) {
+  const bool columns = axis == 0;
+  const int from = columns ? g.x0 : g.y0, to = columns ? g.x1 : g.y1;
+  const int at0 = static_cast<int>(g.at[axis]);
+  const double scale = 1 / (g.gain > 0 ? g.gain : g.size[axis] / size);
   const int last = size - 1;
-  for (int d = 0; d < count; ++d) {
+  for (int x = from; x < to; ++x) {
+    const int d = x - at0;  // in the resized picture
     int i;
     float u = 0;
     if (nearest) {
@@ -32,11 +35,11 @@ void build_resize(int start, int size, int from, int to, bool nearest, bool colu
       u = at - base;
       if (columns && (i < 0 || i >= last)) u = 0;  // rows keep two weights on one pixel
     }
-    const size_t to_d = static_cast<size_t>(from + d);
-    a.i0[to_d] = start + std::clamp(i, 0, last);
-    a.i1[to_d] = u == 0 && columns ? a.i0[to_d] : start + std::clamp(i + 1, 0, last);
-    a.w0[to_d] = static_cast<int16_t>(std::nearbyint((1 - u) * kOne));
-    a.w1[to_d] = static_cast<int16_t>(std::nearbyint(u * kOne));
+    const size_t pixel = static_cast<size_t>(x);
+    a.i0[pixel] = start + std::clamp(i, 0, last);
+    a.i1[pixel] = u == 0 && columns ? a.i0[pixel] : start + std::clamp(i + 1, 0, last);
+    a.w0[pixel] = static_cast<int16_t>(std::nearbyint((1 - u) * kOne));
+    a.w1[pixel] = static_cast<int16_t>(std::nearbyint(u * kOne));
   }
 }
 
@@ -131,8 +134,8 @@ Status lower_resize(Plan& p, const fv_roi* roi) {
       size[i] = static_cast<int>(v[i + 2]) - from[i];
     }
   }
-  build_resize(from[0], size[0], g.x0, g.x1, c.nearest, true, c.x);
-  build_resize(from[1], size[1], g.y0, g.y1, c.nearest, false, c.y);
+  build_resize(g, 0, from[0], size[0], c.nearest, c.x);
+  build_resize(g, 1, from[1], size[1], c.nearest, c.y);
   for (int i = 0; i < std::max(c.channels, 1); ++i) {
     const Reader at = reader(r, c, i);
     for (int tap = 0; tap < 2; ++tap) {
@@ -218,8 +221,6 @@ void sample_warp(const Plan& p, int x, int y, int n, TapRows& t, AxisTaps& along
 }
 
 }  // namespace
-
-bool is_cv2(const Spec& s) { return s.profile == Profile::kCv2 || s.profile == Profile::kCv2_4; }
 
 const char* cv2_name(const Cv2& c) {
   if (!c.warp) return c.nearest ? "resize, nearest" : "resize, linear";

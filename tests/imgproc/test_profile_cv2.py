@@ -127,6 +127,16 @@ def test_letterbox(policy: str) -> None:
     np.testing.assert_array_equal(got[0], want)
 
 
+@pytest.mark.parametrize("policy", ["torchvision", "huggingface"])
+def test_crop_is_cut_from_what_was_resized(policy: str) -> None:
+    frame, picture = make("rgb", 90, 70)
+    spec = {"k": "crop", "resize": [61, 50], "policy": policy}
+    got = computed(frame, (40, 33), fit=spec)
+    whole = cv2_twin.resize(picture.data, 61, 50)
+    x, y = (10, 8)  # 10.5 and 8.5: half to even, or down
+    np.testing.assert_array_equal(got, whole[y : y + 33, x : x + 40])
+
+
 def turned(degrees: float, zoom: float, w: int, h: int, dw: int, dh: int) -> np.ndarray:
     """A cv2 matrix (indices of the result to indices of the source) about both centres."""
     c, s = (zoom * f(math.radians(degrees)) for f in (math.cos, math.sin))
@@ -307,6 +317,19 @@ def test_opencv_converts_the_same() -> None:
     image = noise((64, 64, 3), 3)
     got = computed(Frame.from_numpy(image, "rgb"), (64, 64), color="GRAY")
     np.testing.assert_array_equal(got[..., 0], cv2.cvtColor(image, cv2.COLOR_RGB2GRAY))
+
+
+def test_opencv_makes_the_same_blobs() -> None:
+    cv2 = pytest.importorskip("cv2")
+    rng = np.random.default_rng(7)
+    for crop in (True, False):
+        for _ in range(100):
+            w, h, dw, dh = (int(v) for v in rng.integers(2, 120, 4))
+            image = noise((h, w, 3), w)
+            fit_ = {"k": "crop", "policy": "opencv"} if crop else {"k": "stretch"}
+            want = cv2.dnn.blobFromImage(image, 1.0, (dw, dh), (0, 0, 0), False, crop)[0]
+            got = computed(Frame.from_numpy(image, "rgb"), (dw, dh), fit=fit_)
+            np.testing.assert_array_equal(got, want.transpose(1, 2, 0))
 
 
 @pytest.mark.parametrize(("border", "outside"), BORDERS)
