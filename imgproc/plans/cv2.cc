@@ -46,17 +46,35 @@ void build_resize(const Geometry& g, int axis, int start, int size, bool nearest
 // One kind of address: whole pixels of the source, or one of its channels.
 struct Reader {
   const Channel* channel;
-  int64_t x, y;  // strides of the upright axes, bytes
-  int last_x, last_y;
+  Cv2Walk x, y;  // along the upright axes
 };
 Reader reader(const Run& r, const Cv2& c, int i) {
   const Source& s = r.source;
   const Channel& ch = s.channel[c.channels ? i : s.group[0].lowest];
-  return {&ch, c.transposed ? ch.row : ch.pixel, c.transposed ? ch.pixel : ch.row,
-          (c.transposed ? s.height : s.width) - 1, (c.transposed ? s.width : s.height) - 1};
+  const Cv2Walk along_row{c.transposed ? c.flip_y : c.flip_x, s.width - 1, ch.odd_x, ch.shift_x,
+                          static_cast<int32_t>(ch.pixel)};
+  const Cv2Walk along_column{c.transposed ? c.flip_x : c.flip_y, s.height - 1, ch.odd_y, ch.shift_y,
+                             static_cast<int32_t>(ch.row)};
+  return {&ch, c.transposed ? along_column : along_row, c.transposed ? along_row : along_column};
+}
+
+// cv2's arithmetic is that of bytes, and cvtColor knows YUV with chroma of half the width.
+Status check_format(const Plan& p, const fv_frame& frame) {
+  const Source& s = p.run.source;
+  const char* name = format_info(frame.format)->name;
+  if (s.element != Element::kU8)
+    return Status(FV_FRAME_ERROR,
+                  format("frame: format: the cv2 profiles are defined for 8 bits, got %s", name),
+                  "use profile \"exact\"");
+  if (s.family == Family::kYuv && p.spec.color != Color::kGray && !s.channel[1].shift_x)
+    return Status(FV_FRAME_ERROR,
+                  format("frame: format: cv2.cvtColor defines no conversion of %s", name),
+                  "use profile \"exact\"");
+  return ok();
 }
 
 Status read_color(const Plan& p, const fv_frame& frame, Cv2& c) {
+  FV_TRY(check_format(p, frame));
   const Run& r = p.run;
   const Source& s = r.source;
   const bool gray = p.spec.color == Color::kGray;
@@ -140,8 +158,8 @@ Status lower_resize(Plan& p, const fv_roi* roi) {
     const Reader at = reader(r, c, i);
     for (int tap = 0; tap < 2; ++tap) {
       const size_t x0 = static_cast<size_t>(g.x0);
-      c.k->offsets((tap ? c.x.i1 : c.x.i0).data() + x0, at.last_x, c.flip_x, 0, at.channel->shift,
-                   static_cast<int32_t>(at.x), g.x1 - g.x0, c.offset[i][tap].data() + x0);
+      c.k->offsets((tap ? c.x.i1 : c.x.i0).data() + x0, at.x, g.x1 - g.x0,
+                   c.offset[i][tap].data() + x0);
     }
   }
   return ok();
@@ -171,7 +189,7 @@ void fetch(const Run& r, const Cv2& c, int i, int64_t origin, const int32_t* off
   const Source& s = r.source;
   if (c.channels) return c.k->fetch_byte(s.channel[i].data + origin, offset, 8 * i, n, words);
   const Group& g = s.group[0];
-  c.k->fetch(s.channel[g.lowest].data + origin, g.readable - origin, g.bytes, offset, n, words);
+  c.k->fetch(s.channel[g.lowest].data + origin, g.readable - origin, g.span, offset, n, words);
 }
 
 void sample_resize(const Plan& p, int x, int y, int n, TapRows& t) {
@@ -182,7 +200,8 @@ void sample_resize(const Plan& p, int x, int y, int n, TapRows& t) {
     const int32_t line = tap < 2 ? c.y.i0[row] : c.y.i1[row];
     for (int i = 0; i < std::max(c.channels, 1); ++i) {
       const Reader at = reader(r, c, i);
-      const int64_t origin = ((c.flip_y ? at.last_y - line : line) >> at.channel->shift) * at.y;
+      int32_t origin;
+      c.k->offsets(&line, at.y, 1, &origin);
       fetch(r, c, i, origin, c.offset[i][tap & 1].data() + x, n, t.words[tap]);
     }
     convert(c, n, t.words[tap]);
@@ -199,13 +218,11 @@ void sample_warp(const Plan& p, int x, int y, int n, TapRows& t, AxisTaps& along
   const int taps = c.nearest ? 1 : 4;
   for (int i = 0; i < std::max(c.channels, 1); ++i) {
     const Reader at = reader(r, c, i);
-    const int shift = at.channel->shift;
-    const int32_t sx = static_cast<int32_t>(at.x), sy = static_cast<int32_t>(at.y);
-    c.k->offsets(along_x.i0, at.last_x, c.flip_x, 0, shift, sx, n, ox[0]);
-    c.k->offsets(along_y.i0, at.last_y, c.flip_y, 0, shift, sy, n, oy[0]);
+    c.k->offsets(along_x.i0, at.x, n, ox[0]);
+    c.k->offsets(along_y.i0, at.y, n, oy[0]);
     if (taps > 1) {
-      c.k->offsets(along_x.i1, at.last_x, c.flip_x, 0, shift, sx, n, ox[1]);
-      c.k->offsets(along_y.i1, at.last_y, c.flip_y, 0, shift, sy, n, oy[1]);
+      c.k->offsets(along_x.i1, at.x, n, ox[1]);
+      c.k->offsets(along_y.i1, at.y, n, oy[1]);
     }
     for (int tap = 0; tap < taps; ++tap) {
       c.k->add(ox[tap & 1], oy[tap >> 1], n, offset);

@@ -34,6 +34,13 @@ struct Cv2Map {
   bool nearest;
 };
 
+// Byte offset of pixel i along an axis: ((i or, flipped, last - i) + odd >> shift) * stride.
+struct Cv2Walk {
+  bool flip;
+  int last, odd, shift;
+  int32_t stride;
+};
+
 struct Cv2Kernels {
   // words[i] = the pixel at base + offset[i], `bytes` (1..4) long; reads four bytes where
   // `readable` allows.
@@ -63,9 +70,7 @@ struct Cv2Kernels {
   // pixels' centres, otherwise clamped.
   void (*positions)(const Cv2Map& m, int x, int y, int n, int width, int height, bool reflect,
                     AxisTaps* along_x, AxisTaps* along_y);
-  // out[i] = ((at + odd) >> shift) * stride, where at is index[i] or, flip, last - index[i]
-  void (*offsets)(const int32_t* index, int last, bool flip, int odd, int shift, int32_t stride,
-                  int n, int32_t* out);
+  void (*offsets)(const int32_t* index, Cv2Walk walk, int n, int32_t* out);
   void (*add)(const int32_t* a, const int32_t* b, int n, int32_t* out);
 };
 

@@ -195,10 +195,9 @@ void positions(const Cv2Map& m, int x, int y, int n, int width, int height, bool
   split(py, n, height, reflect, along_y);
 }
 
-void offsets(const int32_t* FV_R index, int last, bool flip, int odd, int shift, int32_t stride,
-             int n, int32_t* FV_R out) {
-  const int32_t from = (flip ? last : 0) + odd, sign = flip ? -1 : 1;
-  for (int i = 0; i < n; ++i) out[i] = ((from + sign * index[i]) >> shift) * stride;
+void offsets(const int32_t* FV_R index, Cv2Walk w, int n, int32_t* FV_R out) {
+  const int32_t from = (w.flip ? w.last : 0) + w.odd, sign = w.flip ? -1 : 1;
+  for (int i = 0; i < n; ++i) out[i] = ((from + sign * index[i]) >> w.shift) * w.stride;
 }
 
 void add(const int32_t* FV_R a, const int32_t* FV_R b, int n, int32_t* FV_R out) {
