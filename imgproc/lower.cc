@@ -8,7 +8,7 @@ namespace foveal::imgproc {
 namespace {
 
 // Source elements read per tensor pixel up to which reading whole rows beats picking taps.
-constexpr double kRowsFirstLimit = 24;
+constexpr double kRowsFirstLimit = 12;
 
 // Where the samples of linear chroma lie along one axis: sample c at pixel index 2 c + 2 site -
 // odd.
@@ -172,6 +172,7 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
                                       frame.mirror != 0, roi));
   r.direct = false;
   r.step = kChunk;
+  r.jumps = false;
   if (is_cv2(s)) return lower_cv2(p, frame, roi);
   const Geometry& g = r.geometry;
   r.nearest = s.sample == SampleKind::kNearest;
@@ -182,7 +183,7 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   const bool affine = g.sensor_from_tensor.affine();
   const bool straight = affine && m[1] == 0 && m[3] == 0;
   const bool crossed = affine && !straight && m[0] == 0 && m[4] == 0;
-  r.transposed = crossed;
+  r.transposed = r.jumps = crossed;
   if (straight || crossed) {
     const int side[2] = {r.source.width, r.source.height};
     const Ramp x = straight ? Ramp{m[0], m[2], r.nearest} : Ramp{m[3], m[5], r.nearest};
@@ -215,6 +216,7 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
     r.direct = can_run_direct(p);
   } else {
     r.kind = PlanKind::kGather;
+    r.jumps = true;
     r.map = gather_map(m, !affine);
     if (r.linear) r.chroma_map = chroma_map(r.source, r.siting, r.map);
   }

@@ -63,6 +63,7 @@ struct Run {
   bool constant = false;  // the border's colour shows where taps weigh less than 1
   bool linear = false;    // chroma planes have taps of their own, between samples
   bool direct = false;    // kAxisAligned: rows of bytes become rows of packed bytes, no floats
+  bool jumps = false;     // taps of a row do not follow one row of the source
   int step = kChunk;      // tensor pixels per chunk
   LinearMap map;          // kGather
   LinearMap chroma_map;   // of linear chroma, tensor pixels to chroma samples
@@ -127,6 +128,9 @@ inline void finish_group(const Run& r, const Group& g, bool own, int n, Rows& ro
 // image area.
 bool can_run_direct(const Plan& plan);
 void run_direct(const Plan& plan, int y);
+
+// plans/prefetch.cc: before a band of a run that jumps.
+void prefetch_band(const Run& run, int y0, int y1);
 
 // plans/band.cc: tensor rows [y0, y1), bars included.
 void run_band(const Plan& plan, int y0, int y1);

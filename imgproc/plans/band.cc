@@ -81,6 +81,7 @@ void run_band(const Plan& p, int y0, int y1) {
   Rows rows;
   alignas(64) float out[3][kChunk];
   const bool planar = s.dtype == FV_FLOAT32 && s.pixel == 1;
+  if (r.jumps) prefetch_band(r, y0, y1);
   for (int y = y0; y < y1; ++y) {
     if (y < g.y0 || y >= g.y1) {
       fill(p, 0, p.spec.width, y);

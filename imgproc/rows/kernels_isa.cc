@@ -1,13 +1,12 @@
 // Compiled once per instruction set: the build defines FOVEAL_ISA and its compiler flags.
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
-
 #include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "imgproc/rows/kernels.h"
+#if defined(__AVX2__)
+#include "imgproc/rows/lanes_avx2.h"
+#endif
 
 #define FV_R __restrict
 
@@ -70,11 +69,11 @@ inline F32x4 load_pixel(const T* p, int64_t offset, int64_t readable, int span) 
   return widen4(own);
 }
 
-// Runs pixel(i) -> F32x4 for a chunk and stores the components as rows.
+// Runs pixel(i) -> F32x4 from pixel `from` of a chunk on and stores the components as rows.
 template <class Pixel>
-inline void store_lanes(int n, int span, float* const lane[3], const Pixel& pixel) {
+inline void store_lanes(int from, int n, int span, float* const lane[3], const Pixel& pixel) {
   float *FV_R a = lane[0], *FV_R b = lane[1], *FV_R c = lane[2];
-  int i = 0;
+  int i = from;
   for (; i + 4 <= n; i += 4) {
     const F32x4 p = pixel(i), q = pixel(i + 1), r = pixel(i + 2), s = pixel(i + 3);
     const F32x4 pq = __builtin_shufflevector(p, q, 0, 4, 1, 5);
@@ -102,7 +101,12 @@ template <class T>
 void sample_lanes(const void* p0, int64_t readable0, const void* p1, int64_t readable1, int span,
                   XTaps t, float v0, float v1, int n, float* const lane[3]) {
   const T *r0 = static_cast<const T*>(p0), *r1 = static_cast<const T*>(p1);
-  store_lanes(n, span, lane, [&](int i) {
+  int done = 0;
+#if defined(__AVX2__)
+  if constexpr (sizeof(T) == 1)
+    done = sample_eights(r0, readable0, r1, readable1, span, t, v0, v1, n, lane);
+#endif
+  store_lanes(done, n, span, lane, [&](int i) {
     const F32x4 a = t.w0[i] * load_pixel(r0, t.o0[i], readable0, span) +
                     t.w1[i] * load_pixel(r0, t.o1[i], readable0, span);
     const F32x4 b = t.w0[i] * load_pixel(r1, t.o0[i], readable1, span) +
@@ -122,7 +126,7 @@ void unpack(const void* p0, int64_t readable, int pixel, int span, int n, float*
       for (int i = 0; i < n; ++i) out[i] = value(r0[static_cast<int64_t>(i) * pixel]);
     return;
   }
-  store_lanes(n, span, lane, [&](int i) {
+  store_lanes(0, n, span, lane, [&](int i) {
     return load_pixel(r0, static_cast<int64_t>(i) * pixel, readable, span);
   });
 }
@@ -272,7 +276,11 @@ template <class T>
 void gather_lanes(const void* p, int64_t readable, int span, const Taps4& t, const Weights4& w,
                   int n, float* const lane[3]) {
   const T* base = static_cast<const T*>(p);
-  store_lanes(n, span, lane, [&](int i) {
+  int done = 0;
+#if defined(__AVX2__)
+  if constexpr (sizeof(T) == 1) done = gather_eights(base, readable, span, t, w, n, lane);
+#endif
+  store_lanes(done, n, span, lane, [&](int i) {
     return (w.w00[i] * load_pixel(base, t.o00[i], readable, span) +
             w.w01[i] * load_pixel(base, t.o01[i], readable, span)) +
            (w.w10[i] * load_pixel(base, t.o10[i], readable, span) +
