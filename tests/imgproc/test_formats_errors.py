@@ -315,3 +315,16 @@ def test_callers_of_the_first_version() -> None:
     error = library.fv_frame_check(ctypes.byref(frame))
     assert error is not None
     free(error)
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "float32"])
+def test_pictures_of_other_types_become_bytes(dtype: str) -> None:
+    from foveal import image
+
+    scale = {"uint16": 257, "float32": 1 / 255}[dtype]
+    levels = noise((6, 9, 3), "uint8", 1)
+    pixels = (levels * np.array(scale, dtype)).astype(dtype)
+    np.testing.assert_array_equal(image.convert(pixels, "rgb"), levels)
+    small = image.resize(pixels[..., 0], (9, 6))
+    np.testing.assert_array_equal(small, levels[..., 0])
+    np.testing.assert_array_equal(image.convert(pixels[..., :2], "gray"), levels[..., 0])

@@ -325,8 +325,8 @@ def test_model_without_metadata(detector):
 @pytest.mark.parametrize(
     ("picture", "error", "text"),
     [
-        (np.zeros((4, 4, 3), np.float32), ArgumentError, "expected uint8"),
-        (np.zeros((4, 4, 2), np.uint8), ArgumentError, "[4, 4, 2]"),
+        (np.zeros((4, 4, 3), np.float64), ArgumentError, "expected uint8"),
+        (np.zeros((4, 4, 5), np.uint8), ArgumentError, "[4, 4, 5]"),
         (np.zeros((1, 4, 4, 3), np.uint8), ArgumentError, "[1, 4, 4, 3]"),
         (np.zeros((0, 4, 3), np.uint8), FrameError, "4x0"),
         (np.zeros((4, 0), np.uint8), FrameError, "0x4"),

@@ -117,7 +117,7 @@ def test_tables(detector, photo, tmp_path):
         ({"image": 3}, "a list or an array"),
         ({"image": b"abc"}, "a list or an array"),
         ({"image": [], "id": [1]}, "different lengths"),
-        ({"image": np.zeros((1, 2, 2, 3), np.float32)}, "expected uint8"),
+        ({"image": np.zeros((1, 2, 2, 3), np.float64)}, "expected uint8"),
     ],
 )
 def test_bad_tables(detector, table, text):

@@ -156,7 +156,11 @@ def _spec(
     """The pipeline, the result's channels and the layout that gives them."""
     from foveal.image import Pipeline
 
-    name = ("gray" if frame.format == "gray" else "rgb") if color is None else str(color).lower()
+    name = (
+        ("gray" if frame.format.startswith("gray") else "rgb")
+        if color is None
+        else str(color).lower()
+    )
     if name not in _COLORS:
         raise ArgumentError(f"{what}: color: expected one of {', '.join(_COLORS)}, got {color!r}")
     pair = tuple(size) if isinstance(size, (Sequence, np.ndarray)) else ()

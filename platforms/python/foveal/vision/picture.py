@@ -15,8 +15,8 @@ from foveal.errors import ArgumentError, FrameError, NotFoundError
 from foveal.frame import Frame
 
 Picture = Any
-"""A path, the bytes of a picture file, a PIL image, a uint8 array (H, W, 3) RGB, (H, W, 4) RGBA or
-(H, W) grey, or a Frame."""
+"""A path, the bytes of a picture file, a PIL image, an array (H, W, 3) RGB, (H, W, 4) RGBA or
+(H, W) grey of uint8, uint16 or float32 0..1 (see Frame.from_numpy), or a Frame."""
 
 
 def open_image(source: Picture) -> Frame:
