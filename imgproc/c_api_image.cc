@@ -1,4 +1,5 @@
 // C surface of specs, plans, frames and transforms.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -6,6 +7,7 @@
 #include "base/dtype.h"
 #include "base/guard.h"
 #include "foveal/imgproc.h"
+#include "imgproc/geometry/mask_walk.h"
 #include "imgproc/plan.h"
 
 using namespace foveal;
@@ -270,6 +272,37 @@ fv_status* fv_transform_boxes(const fv_transform* t, fv_space from, fv_space to,
       }
       b[0] = lo[0], b[1] = lo[1], b[2] = hi[0], b[3] = hi[1];
     }
+    return ok();
+  });
+}
+
+fv_status* fv_transform_mask(const fv_transform* t, const float* mask, int32_t mask_width,
+                             int32_t mask_height, fv_mask_mode mode, float* out, int32_t width,
+                             int32_t height) {
+  return guard(__func__, [&]() -> Status {
+    if (!t || !mask || !out)
+      return Status(FV_INVALID_ARGUMENT, "fv_transform_mask: an argument is NULL");
+    bool good = t->tensor_width >= 1 && t->tensor_height >= 1;
+    for (const double v : t->from_upright) good = good && std::isfinite(v);
+    for (const double v : t->valid) good = good && std::isfinite(v);
+    if (!good) return Status(FV_INVALID_ARGUMENT, "transform: not one that a plan made");
+    if (mask_width < 1 || mask_height < 1 || std::max(mask_width, mask_height) > kMaxMaskSide)
+      return Status(FV_INVALID_ARGUMENT,
+                    format("transform: mask: expected sides of 1..%d, got %dx%d",
+                           static_cast<int>(kMaxMaskSide), mask_width, mask_height));
+    if (width < 1 || height < 1 || width != t->frame_width || height != t->frame_height)
+      return Status(FV_INVALID_ARGUMENT,
+                    format("transform: mask: expected the upright frame's size %dx%d, got %dx%d",
+                           t->frame_width, t->frame_height, width, height));
+    if (mode != FV_MASK_BILINEAR && mode != FV_MASK_NEAREST)
+      return Status(FV_INVALID_ARGUMENT, format("transform: mask: unknown mode %d", mode));
+    MaskPlane plane(mask_width, mask_height);
+    for (int y = 0; y < mask_height; ++y)
+      for (int x = 0; x < mask_width; ++x) {
+        const float v = mask[int64_t{y} * mask_width + x];
+        plane.row(y)[x] = std::isfinite(v) ? v : 0;
+      }
+    mask_to_frame(plane, *t, mode == FV_MASK_NEAREST, out);
     return ok();
   });
 }

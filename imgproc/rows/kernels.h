@@ -81,6 +81,16 @@ struct ElementKernels {
                        const Weights4& w, int n, float* const lane[3]);
 };
 
+// Positions of a chunk in a mask: (start + slope i) of x and y, over those of w where projective,
+// minus 0.5, kept within lo..hi. Every pixel may read one to its right, one below and both.
+struct MaskRow {
+  const float* data;
+  int32_t stride;
+  double start[3], slope[3];
+  float lo[2], hi[2];
+  bool projective;
+};
+
 struct Kernels {
   const char* isa;
   ElementKernels element[3];  // uint8, uint16, float
@@ -132,6 +142,9 @@ struct Kernels {
   void (*spread_u8)(const float* a, int n, int64_t step, uint8_t* out);
   void (*spread_b8)(const uint16_t* a, int n, int64_t step, uint8_t* out);
   void (*spread_b16)(const uint16_t* a, int n, int64_t step, uint16_t* out);
+
+  void (*mask_bilinear)(const MaskRow& r, int n, float* out);
+  void (*mask_nearest)(const MaskRow& r, int n, float* out);
 };
 
 const Kernels& kernels();  // for this machine

@@ -579,6 +579,52 @@ void spread_u8(const float* FV_R a, int n, int64_t step, uint8_t* FV_R out) {
   for (int i = 0; i < n; ++i) out[i * step] = static_cast<uint8_t>(byte_of(a[i]));
 }
 
+void mask_positions(const MaskRow& r, int n, float* FV_R x, float* FV_R y) {
+  double w[kChunk];
+  if (r.projective)
+    for (int i = 0; i < n; ++i) w[i] = 1 / (r.start[2] + r.slope[2] * i);
+  float* FV_R const at[2] = {x, y};
+  for (int a = 0; a < 2; ++a) {
+    float* FV_R to = at[a];
+    const double start = r.start[a], slope = r.slope[a];
+    if (r.projective)
+      for (int i = 0; i < n; ++i) to[i] = static_cast<float>((start + slope * i) * w[i] - 0.5);
+    else
+      for (int i = 0; i < n; ++i) to[i] = static_cast<float>(start + slope * i - 0.5);
+    const float lo = r.lo[a], hi = r.hi[a];
+    for (int i = 0; i < n; ++i) {
+      const float v = to[i] > lo ? to[i] : lo;  // lo for what is not a number
+      to[i] = v < hi ? v : hi;
+    }
+  }
+}
+
+void mask_bilinear(const MaskRow& r, int n, float* FV_R out) {
+  float x[kChunk], y[kChunk];
+  int32_t tap[kChunk];
+  mask_positions(r, n, x, y);
+  for (int i = 0; i < n; ++i) {
+    const int32_t column = static_cast<int32_t>(x[i]), row = static_cast<int32_t>(y[i]);
+    x[i] -= static_cast<float>(column);
+    y[i] -= static_cast<float>(row);
+    tap[i] = row * r.stride + column;
+  }
+  const float *FV_R top = r.data, *FV_R below = r.data + r.stride;
+  for (int i = 0; i < n; ++i) {
+    const float a = top[tap[i]] + (top[tap[i] + 1] - top[tap[i]]) * x[i];
+    const float b = below[tap[i]] + (below[tap[i] + 1] - below[tap[i]]) * x[i];
+    out[i] = a + (b - a) * y[i];
+  }
+}
+
+void mask_nearest(const MaskRow& r, int n, float* FV_R out) {
+  float x[kChunk], y[kChunk];
+  mask_positions(r, n, x, y);
+  for (int i = 0; i < n; ++i)
+    out[i] =
+        r.data[static_cast<int32_t>(y[i] + 0.5f) * r.stride + static_cast<int32_t>(x[i] + 0.5f)];
+}
+
 }  // namespace
 
 #define FV_STR_(x) #x
@@ -615,6 +661,8 @@ const Kernels kTable = {FV_STR(FOVEAL_ISA),
                         spread_f32,
                         spread_u8,
                         spread_b8,
-                        spread_b16};
+                        spread_b16,
+                        mask_bilinear,
+                        mask_nearest};
 
 }  // namespace foveal::imgproc::FOVEAL_ISA

@@ -123,6 +123,17 @@ FV_IMAGE_API fv_status* fv_transform_points(const fv_transform* t, fv_space from
 FV_IMAGE_API fv_status* fv_transform_boxes(const fv_transform* t, fv_space from, fv_space to,
                                            double* boxes, int64_t count);
 
+typedef int32_t fv_mask_mode;
+enum { FV_MASK_BILINEAR = 0, FV_MASK_NEAREST = 1 };
+
+/* A mask over the tensor, mask_width x mask_height values (1..16384 a side), in the upright frame:
+ * width and height must be the transform's. 0 outside of what the tensor showed; values that are
+ * not finite count as 0; those of bars are not mixed in. */
+FV_IMAGE_API fv_status* fv_transform_mask(const fv_transform* t, const float* mask,
+                                          int32_t mask_width, int32_t mask_height,
+                                          fv_mask_mode mode, float* out, int32_t width,
+                                          int32_t height);
+
 /* ---- Pipeline ------------------------------------------------------------------------- */
 
 typedef struct fv_image_spec fv_image_spec;

@@ -129,6 +129,47 @@ class Transform:
         """Points in pixels as they lie in memory -> upright frame."""
         return self._points(_SENSOR, _UPRIGHT, points)
 
+    def rotated_to_frame(self, boxes: ArrayLike) -> Array:
+        """Rotated boxes in the tensor (cx, cy, width, height, degrees clockwise: the last
+        dimension is 5) -> their corners in the upright frame, [..., 4, 2].
+
+        Corners, for a region that is not shown at one scale makes no rectangle of a rectangle.
+        From top-left clockwise, as the box itself sees them.
+        """
+        given = _coordinates(boxes)
+        if given.ndim < 1 or given.shape[-1] != 5:
+            raise ArgumentError(
+                f"transform: rotated boxes: expected [..., 5], got {list(given.shape)}"
+            )
+        x, y, w, h, degrees = (given[..., i] for i in range(5))
+        cos, sin = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+        corners = [
+            (x + sx * w / 2 * cos - sy * h / 2 * sin, y + sx * w / 2 * sin + sy * h / 2 * cos)
+            for sx, sy in ((-1, -1), (1, -1), (1, 1), (-1, 1))
+        ]
+        return self.points_to_frame(np.stack([np.stack(c, -1) for c in corners], -2))
+
+    def mask_to_frame(self, mask: ArrayLike, mode: str = "bilinear") -> NDArray[np.float32]:
+        """A mask [height, width] of any size over the tensor -> float32 [height, width] of the
+        upright frame.
+
+        mode: "bilinear" or "nearest". 0 outside of what the tensor shows; values that are not
+        finite count as 0; what the mask says of the bars is not mixed in. Raises ArgumentError.
+        """
+        modes = {"bilinear": 0, "nearest": 1}
+        if mode not in modes:
+            raise ArgumentError(f"transform: mode: expected bilinear or nearest, got {mode!r}")
+        try:
+            values = np.asarray(mask, np.float32)
+        except (TypeError, ValueError, OverflowError):
+            raise ArgumentError("transform: mask: expected an array of numbers") from None
+        if values.ndim != 2 or not values.size:
+            raise ArgumentError(
+                f"transform: mask: expected [height, width], got {list(values.shape)}"
+            )
+        result: NDArray[np.float32] = self._core.mask(values, modes[mode])
+        return result
+
     def __reduce__(self) -> Any:
         return Transform.from_json, (self.json(),)
 

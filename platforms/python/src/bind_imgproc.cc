@@ -307,8 +307,25 @@ void bind_imgproc(py::module_& m) {
           "valid", [](const fv_transform& t) { return std::vector<double>(t.valid, t.valid + 4); })
       .def("points", [](const fv_transform& t, int from, int to,
                         const Doubles& xy) { return map_coordinates(t, from, to, xy, 2); })
-      .def("boxes", [](const fv_transform& t, int from, int to, const Doubles& xyxy) {
-        return map_coordinates(t, from, to, xyxy, 4);
+      .def("boxes", [](const fv_transform& t, int from, int to,
+                       const Doubles& xyxy) { return map_coordinates(t, from, to, xyxy, 4); })
+      .def("mask", [](const fv_transform& t, const Floats& mask, int mode) {
+        if (mask.ndim() != 2 || std::max(mask.shape(0), mask.shape(1)) > INT32_MAX)
+          fail("transform: mask: expected [height, width]");
+        if (t.frame_width < 1 || t.frame_height < 1 ||
+            int64_t{t.frame_width} * t.frame_height > INT32_MAX)
+          fail("transform: not one that a plan made");
+        py::array_t<float> out({t.frame_height, t.frame_width});
+        float* to = out.mutable_data();
+        fv_status* status;
+        {
+          py::gil_scoped_release release;
+          status = fv_transform_mask(&t, mask.data(), static_cast<int32_t>(mask.shape(1)),
+                                     static_cast<int32_t>(mask.shape(0)), mode, to, t.frame_width,
+                                     t.frame_height);
+        }
+        throw_if(status);
+        return out;
       });
 
   py::class_<Plan, std::shared_ptr<Plan>>(m, "ImagePlan")
