@@ -1,12 +1,13 @@
-// Drawing on 8-bit images. Every write goes through Canvas::span, which clips.
+// Shapes on 8-bit pictures. Every write goes through Canvas, which clips.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 #include "base/guard.h"
 #include "foveal/imgproc.h"
+#include "imgproc/draw/canvas.h"
 #include "imgproc/draw/font.h"
-#include "imgproc/frame.h"
 
 using namespace foveal;
 using namespace foveal::imgproc;
@@ -14,70 +15,6 @@ using namespace foveal::imgproc;
 namespace {
 
 constexpr double kFar = 1e6;  // coordinates are clamped to this before they become integers
-
-class Canvas {
- public:
-  static Result<Canvas> open(const fv_canvas* c, fv_rgb color) {
-    if (!c) return Status(FV_INVALID_ARGUMENT, "draw: canvas is NULL");
-    fv_frame frame{};
-    frame.abi = FV_ABI_INIT(fv_frame);
-    frame.format = c->format;
-    frame.width = c->width;
-    frame.height = c->height;
-    frame.plane_count = 1;
-    frame.planes[0] = {c->data, c->bytes, c->row_stride, 0};
-    Result<Source> source = open_frame(frame);
-    if (!source.ok()) return std::move(source.status()).within("draw");
-    const Source& s = source.value();
-    if (c->format > FV_GRAY)
-      return Status(FV_FRAME_ERROR, "draw: canvas: expected RGB, BGR, RGBA, BGRA or GRAY");
-    Canvas out;
-    out.data_ = static_cast<uint8_t*>(c->data);
-    out.row_ = s.channel[0].row;
-    out.pixel_ = s.channel[0].pixel;
-    out.width_ = s.width;
-    out.height_ = s.height;
-    const int r = color >> 16 & 255, g = color >> 8 & 255, b = color & 255;
-    if (s.family == Family::kGray) {
-      out.color_[0] = static_cast<uint8_t>((299 * r + 587 * g + 114 * b + 500) / 1000);
-      out.channels_ = 1;
-    } else {
-      const bool bgr = c->format == FV_BGR || c->format == FV_BGRA;
-      const int order[3] = {bgr ? b : r, g, bgr ? r : b};
-      for (int i = 0; i < 3; ++i) out.color_[i] = static_cast<uint8_t>(order[i]);
-      out.channels_ = 3;
-    }
-    return out;
-  }
-
-  int width() const { return width_; }
-  int height() const { return height_; }
-
-  void span(int64_t x0, int64_t x1, int64_t y) const {
-    if (y < 0 || y >= height_) return;
-    x0 = std::max<int64_t>(x0, 0);
-    x1 = std::min<int64_t>(x1, width_);
-    uint8_t* p = data_ + y * row_ + x0 * pixel_;
-    for (; x0 < x1; ++x0, p += pixel_)
-      for (int c = 0; c < channels_; ++c) p[c] = color_[c];
-  }
-  void fill(int64_t x0, int64_t y0, int64_t x1, int64_t y1) const {
-    y1 = std::min<int64_t>(y1, height_);
-    for (y0 = std::max<int64_t>(y0, 0); y0 < y1; ++y0) span(x0, x1, y0);
-  }
-  // Mixes the colour in; cover 0..1. (x, y) inside.
-  void blend(int x, int y, double cover) const {
-    uint8_t* p = data_ + y * row_ + x * pixel_;
-    for (int c = 0; c < channels_; ++c)
-      p[c] = static_cast<uint8_t>(std::lround(p[c] + (color_[c] - p[c]) * cover));
-  }
-
- private:
-  uint8_t* data_ = nullptr;
-  int64_t row_ = 0, pixel_ = 0;
-  int width_ = 0, height_ = 0, channels_ = 0;
-  uint8_t color_[3] = {};
-};
 
 int edge(double v) { return static_cast<int>(std::lround(std::clamp(v, -kFar, kFar))); }
 
@@ -97,19 +34,37 @@ Status positive(int32_t v, const char* what) {
 // Everything within `radius` of a segment, with soft edges. A point is a segment of no length.
 void capsule(const Canvas& c, double x0, double y0, double x1, double y1, double radius) {
   const double dx = x1 - x0, dy = y1 - y0, length2 = dx * dx + dy * dy;
-  const int top = std::max(edge(std::min(y0, y1) - radius - 1), 0);
-  const int bottom = std::min(edge(std::max(y0, y1) + radius + 1), c.height());
-  const int left = std::max(edge(std::min(x0, x1) - radius - 1), 0);
-  const int right = std::min(edge(std::max(x0, x1) + radius + 1), c.width());
-  for (int y = top; y < bottom; ++y)
-    for (int x = left; x < right; ++x) {
-      const double px = x + 0.5 - x0, py = y + 0.5 - y0;
-      const double t = length2 > 0 ? std::clamp((px * dx + py * dy) / length2, 0.0, 1.0) : 0;
-      const double distance = std::hypot(px - t * dx, py - t * dy);
-      const double cover = std::min(radius + 0.5 - distance, 1.0);
-      if (cover > 0) c.blend(x, y, cover);
-    }
+  c.paint(edge(std::min(x0, x1) - radius - 1), edge(std::min(y0, y1) - radius - 1),
+          edge(std::max(x0, x1) + radius + 1), edge(std::max(y0, y1) + radius + 1),
+          [&](int y, int left, int right, double* cover) {
+            for (int x = left; x < right; ++x) {
+              const double px = x + 0.5 - x0, py = y + 0.5 - y0;
+              const double t =
+                  length2 > 0 ? std::clamp((px * dx + py * dy) / length2, 0.0, 1.0) : 0;
+              const double distance = std::hypot(px - t * dx, py - t * dy);
+              *cover++ = std::clamp(radius + 0.5 - distance, 0.0, 1.0);
+            }
+          });
 }
+
+struct Cells {  // whole pixels
+  int64_t x0, y0, x1, y1;
+  bool holds(int64_t x, int64_t y) const { return x >= x0 && x < x1 && y >= y0 && y < y1; }
+};
+
+// The union of n rectangles where it lies in `in`.
+void paint_cells(const Canvas& c, const Cells& in, const Cells* cells, int n) {
+  c.paint(in.x0, in.y0, in.x1, in.y1, [&](int y, int left, int right, double* cover) {
+    for (int x = left; x < right; ++x) {
+      bool held = false;
+      for (int i = 0; i < n; ++i) held = held || cells[i].holds(x, y);
+      *cover++ = held ? 1 : 0;
+    }
+  });
+}
+
+int64_t down(int64_t v) { return v & ~int64_t{1}; }
+int64_t up(int64_t v) { return down(v + 1); }
 
 Status draw_box(const fv_canvas* canvas, const double* box, int32_t thickness, fv_rgb color) {
   FV_ASSIGN(const Canvas c, Canvas::open(canvas, color));
@@ -120,18 +75,137 @@ Status draw_box(const fv_canvas* canvas, const double* box, int32_t thickness, f
   const int x0 = edge(std::min(box[0], box[2])), x1 = edge(std::max(box[0], box[2]));
   const int y0 = edge(std::min(box[1], box[3])), y1 = edge(std::max(box[1], box[3]));
   const int inner_top = std::min(y0 + in, y1 - in), inner_bottom = std::max(y0 + in, y1 - in);
-  c.fill(x0 - out, y0 - out, x1 + out, inner_top);
-  c.fill(x0 - out, inner_bottom, x1 + out, y1 + out);
-  c.fill(x0 - out, inner_top, std::max(x0 + in, x0 - out + 1), inner_bottom);
-  c.fill(std::min(x1 - in, x1 + out - 1), inner_top, x1 + out, inner_bottom);
+  const Cells sides[4] = {{x0 - out, y0 - out, x1 + out, inner_top},
+                          {x0 - out, inner_bottom, x1 + out, y1 + out},
+                          {x0 - out, inner_top, std::max(x0 + in, x0 - out + 1), inner_bottom},
+                          {std::min(x1 - in, x1 + out - 1), inner_top, x1 + out, inner_bottom}};
+  if (!c.yuv()) {
+    for (const Cells& s : sides) c.fill(s.x0, s.y0, s.x1, s.y1);
+    return ok();
+  }
+  // In parts that share no block of chroma.
+  const int64_t left = down(x0 - out), right = up(x1 + out);
+  const int64_t top = up(inner_top), bottom = std::max(top, down(inner_bottom));
+  const int64_t far = up(sides[2].x1);
+  paint_cells(c, {left, down(y0 - out), right, top}, sides, 4);
+  paint_cells(c, {left, bottom, right, up(y1 + out)}, sides, 4);
+  paint_cells(c, {left, top, far, bottom}, sides, 4);
+  paint_cells(c, {std::max(far, down(sides[3].x0)), top, right, bottom}, sides, 4);
   return ok();
 }
 
 Status fill_box(const fv_canvas* canvas, const double* box, fv_rgb color) {
   FV_ASSIGN(const Canvas c, Canvas::open(canvas, color));
   FV_TRY(finite(box, 4, "box"));
-  c.fill(edge(std::min(box[0], box[2])), edge(std::min(box[1], box[3])),
-         edge(std::max(box[0], box[2])), edge(std::max(box[1], box[3])));
+  const Cells all = {edge(std::min(box[0], box[2])), edge(std::min(box[1], box[3])),
+                     edge(std::max(box[0], box[2])), edge(std::max(box[1], box[3]))};
+  if (c.yuv())
+    paint_cells(c, all, &all, 1);
+  else
+    c.fill(all.x0, all.y0, all.x1, all.y1);
+  return ok();
+}
+
+Status draw_circle(const fv_canvas* canvas, double x, double y, double radius, int32_t thickness,
+                   fv_rgb color) {
+  FV_ASSIGN(const Canvas c, Canvas::open(canvas, color));
+  const double v[3] = {x, y, radius};
+  FV_TRY(finite(v, 3, "circle"));
+  FV_TRY(positive(thickness, "thickness"));
+  if (!(radius > 0) || radius > 65536)
+    return Status(FV_INVALID_ARGUMENT,
+                  format("draw: radius: expected above 0, to 65536, got %g", radius));
+  x = std::clamp(x, -kFar, kFar);
+  y = std::clamp(y, -kFar, kFar);
+  const double far = radius + thickness / 2.0 + 1;
+  c.paint(edge(x - far), edge(y - far), edge(x + far), edge(y + far),
+          [&](int row, int left, int right, double* cover) {
+            for (int column = left; column < right; ++column) {
+              const double distance = std::hypot(column + 0.5 - x, row + 0.5 - y);
+              *cover++ = std::clamp(thickness / 2.0 + 0.5 - std::fabs(distance - radius), 0.0, 1.0);
+            }
+          });
+  return ok();
+}
+
+constexpr int kMaxPoints = 1 << 20;
+constexpr int kSteps = 4;  // lines that a row of a polygon is cut into
+
+Status read_points(const double* xy, int32_t count, std::vector<double>& out) {
+  if (count < 0 || count > kMaxPoints || (!xy && count))
+    return Status(FV_INVALID_ARGUMENT,
+                  format("draw: points: expected 0..%d of them, got %d", kMaxPoints, count));
+  FV_TRY(finite(xy, 2 * count, "points"));
+  out.assign(xy, xy + 2 * size_t(count));
+  for (double& v : out) v = std::clamp(v, -kFar, kFar);
+  return ok();
+}
+
+Status draw_polyline(const fv_canvas* canvas, const double* xy, int32_t count, int32_t closed,
+                     int32_t thickness, fv_rgb color) {
+  FV_ASSIGN(const Canvas c, Canvas::open(canvas, color));
+  FV_TRY(positive(thickness, "thickness"));
+  std::vector<double> p;
+  FV_TRY(read_points(xy, count, p));
+  const size_t n = p.size() / 2;
+  for (size_t i = 0; i + (closed && n > 2 ? 0 : 1) < n; ++i) {
+    const size_t j = (i + 1) % n;
+    capsule(c, p[2 * i], p[2 * i + 1], p[2 * j], p[2 * j + 1], thickness / 2.0);
+  }
+  return ok();
+}
+
+// Even-odd. Along a row the cover is exact, across it the mean of kSteps lines.
+Status fill_polygon(const fv_canvas* canvas, const double* xy, int32_t count, fv_rgb color) {
+  FV_ASSIGN(const Canvas c, Canvas::open(canvas, color));
+  std::vector<double> p, crossings;
+  FV_TRY(read_points(xy, count, p));
+  const size_t n = p.size() / 2;
+  if (n < 3) return ok();
+  double lo[2] = {kFar, kFar}, hi[2] = {-kFar, -kFar};
+  for (size_t i = 0; i < 2 * n; ++i) {
+    lo[i & 1] = std::min(lo[i & 1], p[i]);
+    hi[i & 1] = std::max(hi[i & 1], p[i]);
+  }
+  c.paint(edge(lo[0] - 1), edge(lo[1] - 1), edge(hi[0] + 1), edge(hi[1] + 1),
+          [&](int y, int left, int right, double* cover) {
+            std::fill(cover, cover + (right - left), 0.0);
+            for (int s = 0; s < kSteps; ++s) {
+              const double line = y + (s + 0.5) / kSteps;
+              crossings.clear();
+              for (size_t i = 0; i < n; ++i) {
+                const double *a = &p[2 * i], *b = &p[2 * ((i + 1) % n)];
+                if ((a[1] <= line) != (b[1] <= line))
+                  crossings.push_back(a[0] + (line - a[1]) / (b[1] - a[1]) * (b[0] - a[0]));
+              }
+              std::sort(crossings.begin(), crossings.end());
+              for (size_t i = 0; i + 1 < crossings.size(); i += 2) {
+                const double from = std::clamp<double>(crossings[i], left, right);
+                const double to = std::clamp<double>(crossings[i + 1], left, right);
+                for (int x = static_cast<int>(from); x < to; ++x)
+                  cover[x - left] +=
+                      std::max(0.0, std::min(to, x + 1.0) - std::max<double>(from, x)) / kSteps;
+              }
+            }
+            for (int x = left; x < right; ++x) cover[x - left] = std::min(cover[x - left], 1.0);
+          });
+  return ok();
+}
+
+Status draw_mask(const fv_canvas* canvas, const float* mask, int32_t width, int32_t height,
+                 double strength, fv_rgb color) {
+  FV_ASSIGN(const Canvas c, Canvas::open(canvas, color));
+  if (!mask || width != c.width() || height != c.height())
+    return Status(FV_INVALID_ARGUMENT,
+                  format("draw: mask: expected the canvas' size %dx%d, got %dx%d", c.width(),
+                         c.height(), width, height));
+  if (!(strength >= 0 && strength <= 1))
+    return Status(FV_INVALID_ARGUMENT, format("draw: strength: expected 0..1, got %g", strength));
+  c.paint(0, 0, width, height, [&](int y, int left, int right, double* cover) {
+    const float* row = mask + int64_t{y} * width;
+    for (int x = left; x < right; ++x)
+      *cover++ = row[x] > 0 ? std::min<double>(row[x], 1) * strength : 0;
+  });
   return ok();
 }
 
@@ -162,22 +236,27 @@ Status draw_text(const fv_canvas* canvas, int32_t x, int32_t y, const char* text
                  int32_t scale, fv_rgb color) {
   FV_ASSIGN(const Canvas c, Canvas::open(canvas, color));
   FV_TRY(positive(scale, "scale"));
-  int64_t left = x;
-  for (size_t i = 0; i < bytes && left < c.width(); ++i, left += int64_t{kCellWidth} * scale) {
-    const unsigned char b = static_cast<unsigned char>(text[i]);
-    if ((b & 0xC0) == 0x80) {  // rest of a UTF-8 sequence: one '?' for all of it
-      left -= int64_t{kCellWidth} * scale;
-      continue;
-    }
-    const Glyph& g = glyph(text[i]);
-    for (int row = 0; row < 7; ++row)
-      for (int col = 0; col < 5; ++col)
-        if (g.row[row] >> (4 - col) & 1) {
-          const int64_t px = left + int64_t{col} * scale;
-          const int64_t py = y + (int64_t{g.top} + row) * scale;
-          c.fill(px, py, px + scale, py + scale);
-        }
+  std::vector<const Glyph*> glyphs;
+  const int64_t cell = int64_t{kCellWidth} * scale;
+  for (size_t i = 0; i < bytes && x + cell * int64_t(glyphs.size()) < c.width(); ++i) {
+    // Rest of a UTF-8 sequence: one '?' for all of it.
+    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) glyphs.push_back(&glyph(text[i]));
   }
+  const auto set = [&](int64_t column, int64_t line) {
+    const int64_t number = column / kCellWidth, col = column % kCellWidth;
+    if (number >= int64_t(glyphs.size()) || col > 4) return false;
+    const Glyph& g = *glyphs[static_cast<size_t>(number)];
+    const int64_t row = line - g.top;
+    return row >= 0 && row < 7 && (g.row[row] >> (4 - col) & 1) != 0;
+  };
+  const int64_t right = x + cell * int64_t(glyphs.size()),
+                bottom = y + int64_t{kCellHeight} * scale;
+  c.paint(x, y, right, bottom, [&](int line, int from, int to, double* cover) {
+    for (int column = from; column < to; ++column) {
+      const int64_t dx = int64_t{column} - x, dy = int64_t{line} - y;
+      *cover++ = dx >= 0 && dy >= 0 && set(dx / scale, dy / scale) ? 1 : 0;
+    }
+  });
   return ok();
 }
 
@@ -203,6 +282,26 @@ fv_status* fv_draw_text(const fv_canvas* canvas, int32_t x, int32_t y, const cha
                         size_t bytes, int32_t scale, fv_rgb color) {
   return guard(__func__,
                [&]() -> Status { return draw_text(canvas, x, y, text, bytes, scale, color); });
+}
+
+fv_status* fv_draw_circle(const fv_canvas* canvas, double x, double y, double radius,
+                          int32_t thickness, fv_rgb color) {
+  return guard(__func__,
+               [&]() -> Status { return draw_circle(canvas, x, y, radius, thickness, color); });
+}
+fv_status* fv_draw_polyline(const fv_canvas* canvas, const double* xy, int32_t count,
+                            int32_t closed, int32_t thickness, fv_rgb color) {
+  return guard(__func__, [&]() -> Status {
+    return draw_polyline(canvas, xy, count, closed, thickness, color);
+  });
+}
+fv_status* fv_fill_polygon(const fv_canvas* canvas, const double* xy, int32_t count, fv_rgb color) {
+  return guard(__func__, [&]() -> Status { return fill_polygon(canvas, xy, count, color); });
+}
+fv_status* fv_draw_mask(const fv_canvas* canvas, const float* mask, int32_t width, int32_t height,
+                        double strength, fv_rgb color) {
+  return guard(__func__,
+               [&]() -> Status { return draw_mask(canvas, mask, width, height, strength, color); });
 }
 
 }  // extern "C"

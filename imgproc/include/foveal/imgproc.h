@@ -275,13 +275,20 @@ FV_IMAGE_API fv_status* fv_decoder_run_text(const fv_decoder* decoder, const fv_
 /* ---- Drawing on 8-bit images ------------------------------------------------------------- */
 
 typedef struct fv_canvas {
-  fv_pixel_format format; /* RGB, BGR, RGBA, BGRA, GRAY */
+  fv_pixel_format format; /* RGB, BGR, RGBA, BGRA, GRAY, NV12, NV21 */
   int32_t width;
   int32_t height;
   int32_t reserved;
   void* data;
   uint64_t bytes;
   int64_t row_stride; /* 0 = tight */
+  /* Read for NV12 and NV21 only, whose data is the luma: a chroma sample is mixed by the part of
+   * its 2 x 2 pixels that a shape covers. */
+  void* chroma;
+  uint64_t chroma_bytes;
+  int64_t chroma_row_stride; /* 0 = tight */
+  fv_color_matrix matrix;
+  fv_color_range range;
 } fv_canvas;
 
 /* 0xRRGGBB. Everything is clipped to the canvas; coordinates are continuous pixels. */
@@ -294,6 +301,19 @@ FV_IMAGE_API fv_status* fv_draw_line(const fv_canvas* canvas, const double from_
                                      int32_t thickness, fv_rgb color);
 FV_IMAGE_API fv_status* fv_draw_point(const fv_canvas* canvas, double x, double y, double radius,
                                       fv_rgb color);
+/* The outline of a circle. radius: above 0, to 65536. */
+FV_IMAGE_API fv_status* fv_draw_circle(const fv_canvas* canvas, double x, double y, double radius,
+                                       int32_t thickness, fv_rgb color);
+/* Lines through count points x, y, with round joints; closed: back to the first one. */
+FV_IMAGE_API fv_status* fv_draw_polyline(const fv_canvas* canvas, const double* xy, int32_t count,
+                                         int32_t closed, int32_t thickness, fv_rgb color);
+/* The inside of a polygon (even-odd), with soft edges. Fewer than three points have none. */
+FV_IMAGE_API fv_status* fv_fill_polygon(const fv_canvas* canvas, const double* xy, int32_t count,
+                                        fv_rgb color);
+/* Tints what a mask of the canvas' size covers: at 1 (values are clamped to 0..1, NaN is 0),
+ * `strength` (0..1) of a pixel is the colour. */
+FV_IMAGE_API fv_status* fv_draw_mask(const fv_canvas* canvas, const float* mask, int32_t width,
+                                     int32_t height, double strength, fv_rgb color);
 /* Built-in font, ASCII 32..126 (others become '?'); x, y: top-left corner of the first cell.
  * A cell is 6 x 10 pixels times scale. */
 FV_IMAGE_API fv_status* fv_draw_text(const fv_canvas* canvas, int32_t x, int32_t y,

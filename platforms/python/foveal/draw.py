@@ -1,4 +1,8 @@
-"""Drawing on uint8 images in place: [height, width, 3 or 4] or [height, width].
+"""Drawing in place, on uint8 images [height, width, 3 or 4] or [height, width], and on frames.
+
+A `Frame` of RGB, BGR, RGBA, BGRA, GRAY, NV12 or NV21 is drawn on in its own planes, which must be
+writable: in pixels as they lie in memory (`Transform.to_sensor`), in the colours it says. Chroma
+samples are mixed by the part of their 2 x 2 pixels that a shape covers.
 
 Everything is clipped to the image. Colours are 0xRRGGBB; `order` says how the image's channels
 lie ("RGB", "BGR", "RGBA", "BGRA", "GRAY"; None: RGB, RGBA or GRAY by the shape). Coordinates are
@@ -10,7 +14,6 @@ type.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import zlib
 from collections.abc import Sequence
@@ -21,8 +24,9 @@ from numpy.typing import NDArray
 
 from foveal import _core
 from foveal.errors import ArgumentError
+from foveal.frame import Frame
 
-Image = NDArray[np.uint8]
+Image = NDArray[np.uint8] | Frame
 
 CELL = (6, 10)
 """Width and height of a character of `draw_text` at scale 1."""
@@ -31,17 +35,38 @@ COLORS = (0x00FF5A, 0x00C8FF, 0xFF3CAC, 0xFFE600, 0xFF7A00, 0x3D6BFF, 0xFF2D2D, 
 """Vivid colours for `draw`: that of a label is at its number in `labels`, modulo their count."""
 
 _FORMATS = {"RGB": 1, "BGR": 2, "RGBA": 3, "BGRA": 4, "GRAY": 5}
+_FRAMES = {**_FORMATS, "NV12": 6, "NV21": 7}
 _BY_SHAPE = {1: "GRAY", 3: "RGB", 4: "RGBA"}
 
 
 def _format(image: Image, order: str | None) -> int:
+    if isinstance(image, Frame):
+        name = image.format.upper()
+        if name not in _FRAMES or order not in (None, name):
+            raise ArgumentError(
+                f"image: expected a frame of {', '.join(_FRAMES)}, got {image.format}"
+                + (f" and order {order!r}" if name in _FRAMES else "")
+            )
+        return _FRAMES[name]
     if not isinstance(image, np.ndarray):
-        raise ArgumentError(f"image: expected a numpy array, got {type(image).__name__}")
+        raise ArgumentError(f"image: expected an array or a Frame, got {type(image).__name__}")
     channels = image.shape[2] if image.ndim == 3 else 1
     name = str(order).upper() if order else _BY_SHAPE.get(channels, "RGB")
     if name not in _FORMATS:
         raise ArgumentError(f"order: expected {', '.join(_FORMATS)}, got '{order}'")
     return _FORMATS[name]
+
+
+def _on(image: Image) -> Any:
+    """What the core draws on."""
+    return image._handle if isinstance(image, Frame) else image
+
+
+def _size(image: Image) -> tuple[int, int]:
+    """(height, width) as they lie in memory."""
+    if isinstance(image, Frame):
+        return image.height, image.width
+    return image.shape[0], image.shape[1]
 
 
 def _number(what: str, value: Any) -> float:
@@ -91,14 +116,16 @@ def draw_box(
     order: str | None = None,
 ) -> None:
     """The outline of a box x0, y0, x1, y1; `thickness` in pixels, around the edge."""
-    _core.draw_box(image, _format(image, order), _four(box), _thickness(thickness), _color(color))
+    _core.draw_box(
+        _on(image), _format(image, order), _four(box), _thickness(thickness), _color(color)
+    )
 
 
 def fill_box(
     image: Image, box: Sequence[float], color: int = 0xFFFFFF, order: str | None = None
 ) -> None:
     """A filled box x0, y0, x1, y1."""
-    _core.fill_box(image, _format(image, order), _four(box), _color(color))
+    _core.fill_box(_on(image), _format(image, order), _four(box), _color(color))
 
 
 def draw_line(
@@ -110,7 +137,7 @@ def draw_line(
 ) -> None:
     """A line x0, y0, x1, y1 with round ends."""
     code, width = _format(image, order), _thickness(thickness)
-    _core.draw_line(image, code, _four(from_to), width, _color(color))
+    _core.draw_line(_on(image), code, _four(from_to), width, _color(color))
 
 
 def draw_point(
@@ -123,7 +150,7 @@ def draw_point(
 ) -> None:
     """A filled circle."""
     at = _number("x", x), _number("y", y), _number("radius", radius)
-    _core.draw_point(image, _format(image, order), *at, _color(color))
+    _core.draw_point(_on(image), _format(image, order), *at, _color(color))
 
 
 def draw_text(
@@ -144,7 +171,7 @@ def draw_text(
     if not isinstance(text, str):
         raise ArgumentError(f"draw: text: expected a string, got {type(text).__name__}")
     code, size = _format(image, order), _whole("scale", scale, 1, 4096)
-    _core.draw_text(image, code, left, top, _ascii(text), size, _color(color))
+    _core.draw_text(_on(image), code, left, top, _ascii(text), size, _color(color))
 
 
 def draw_polyline(
@@ -157,11 +184,66 @@ def draw_polyline(
     closed: bool = False,
 ) -> None:
     """Lines from point to point (x, y); `closed` leads back to the first one."""
-    at = _points(points)
-    if closed and len(at) > 2:
-        at = np.concatenate((at, at[:1]))
-    for start, end in itertools.pairwise(at):
-        draw_line(image, (*start, *end), thickness, color, order)
+    code, width = _format(image, order), _thickness(thickness)
+    _core.draw_polyline(_on(image), code, _points(points), bool(closed), width, _color(color))
+
+
+def draw_circle(
+    image: Image,
+    x: float,
+    y: float,
+    radius: float,
+    thickness: int = 2,
+    color: int = 0xFFFFFF,
+    order: str | None = None,
+) -> None:
+    """The outline of a circle; `draw_point` fills one."""
+    at = _number("x", x), _number("y", y), _number("radius", radius)
+    code, width = _format(image, order), _thickness(thickness)
+    _core.draw_circle(_on(image), code, *at, width, _color(color))
+
+
+def fill_polygon(
+    image: Image,
+    points: Sequence[Sequence[float]] | NDArray[Any],
+    color: int = 0xFFFFFF,
+    order: str | None = None,
+) -> None:
+    """The inside of a polygon (even-odd where it crosses itself), with soft edges."""
+    _core.fill_polygon(_on(image), _format(image, order), _points(points), _color(color))
+
+
+def draw_rotated_box(
+    image: Image,
+    box: Sequence[float],
+    thickness: int = 2,
+    color: int = 0xFFFFFF,
+    order: str | None = None,
+) -> None:
+    """The outline of a box cx, cy, width, height, degrees clockwise."""
+    draw_polyline(image, _corners(box), thickness, color, order, closed=True)
+
+
+def fill_rotated_box(
+    image: Image, box: Sequence[float], color: int = 0xFFFFFF, order: str | None = None
+) -> None:
+    """A filled box cx, cy, width, height, degrees clockwise."""
+    fill_polygon(image, _corners(box), color, order)
+
+
+def _corners(box: Sequence[float]) -> NDArray[np.float64]:
+    try:
+        x, y, w, h, degrees = (float(v) for v in box)
+    except (TypeError, ValueError, OverflowError):
+        raise ArgumentError(
+            f"draw: expected cx, cy, width, height, degrees, got {box!r:.80}"
+        ) from None
+    if not all(map(math.isfinite, (x, y, w, h, degrees))):
+        raise ArgumentError(f"draw: expected finite numbers, got {box!r:.80}")
+    cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    half = np.array([(-w, -h), (w, -h), (w, h), (-w, h)]) / 2
+    turned: NDArray[np.float64] = half @ np.array([[cos, sin], [-sin, cos]])
+    return turned + np.array([x, y])
 
 
 def draw_quad(
@@ -178,9 +260,6 @@ def draw_quad(
     draw_polyline(image, at, thickness, color, order, closed=True)
 
 
-_BAND = 128  # rows
-
-
 def draw_mask(
     image: Image,
     mask: NDArray[Any],
@@ -193,13 +272,11 @@ def draw_mask(
     code = _format(image, order)
     if not isinstance(mask, np.ndarray) or mask.dtype.kind != "f":
         raise ArgumentError("draw: mask: expected an array of floats")
-    if mask.shape != image.shape[:2]:
-        raise ArgumentError(f"draw: mask: expected {list(image.shape[:2])}, got {list(mask.shape)}")
-    most, channels = _number("strength", strength), _channels(_color(color), code)
-    for top in range(0, len(image), _BAND):  # what is computed between stays small
-        rows = slice(top, top + _BAND)
-        weight = np.nan_to_num(mask[rows], nan=0.0).clip(0, 1) * most
-        _blend(image[rows], weight.astype(np.float32), channels)
+    if mask.shape != _size(image):
+        raise ArgumentError(f"draw: mask: expected {list(_size(image))}, got {list(mask.shape)}")
+    share = _number("strength", strength)
+    values = np.ascontiguousarray(mask, np.float32)
+    _core.draw_mask(_on(image), code, values, share, _color(color))
 
 
 def draw_label(
@@ -219,7 +296,7 @@ def draw_label(
     if not isinstance(text, str):
         raise ArgumentError(f"draw: text: expected a string, got {type(text).__name__}")
     scale = _whole("scale", scale, 1, 4096)
-    height, width = image.shape[:2]
+    height, width = _size(image)
     drawn = None if text.isascii() else _rendered(text, (CELL[1] - 1) * scale)
     long = len(text) * CELL[0] * scale if drawn is None else drawn.shape[1]
     bar = long + 3 * scale, (CELL[1] + 2) * scale
@@ -342,7 +419,7 @@ def draw_lines_of_text(image: Image, lines: Sequence[Any], order: str | None = N
 def _sizes(image: Image, order: str | None) -> tuple[int, int]:
     """Thickness of lines and scale of text that suit an image."""
     _format(image, order)
-    side = min(image.shape[:2])
+    side = min(_size(image))
     return max(2, round(side / 180)), max(1, round(side / 260))
 
 
@@ -356,23 +433,17 @@ def _points(values: Any) -> NDArray[np.float64]:
     return at
 
 
-def _channels(color: int, code: int) -> list[int]:
-    """A colour in the order of an image's channels, without alpha."""
-    red, green, blue = color >> 16, color >> 8 & 255, color & 255
-    if code == _FORMATS["GRAY"]:
-        return [round(0.299 * red + 0.587 * green + 0.114 * blue)]
-    swapped = code in (_FORMATS["BGR"], _FORMATS["BGRA"])
-    return [blue, green, red] if swapped else [red, green, blue]
-
-
-def _blend(image: Image, weight: NDArray[np.float32], color: Sequence[int]) -> None:
-    """Mixes a colour into an image, [height, width] or [height, width, channels], in place."""
-    planes = image[..., None] if image.ndim == 2 else image
-    for channel, value in enumerate(color):
-        plane = planes[..., channel]
-        plane += (
-            np.rint((value - plane.astype(np.float32)) * weight).astype(np.int16).astype(np.uint8)
-        )
+def _blend(
+    image: Image, x: int, y: int, weight: NDArray[np.float32], color: int, order: str | None
+) -> None:
+    """Mixes a colour into a part of an image, whose top-left corner is x, y: all of it inside."""
+    code, (rows, columns) = _format(image, order), weight.shape
+    if isinstance(image, Frame):  # chroma does not end where a part of it may
+        whole = np.zeros(_size(image), np.float32)
+        whole[y : y + rows, x : x + columns] = weight
+        _core.draw_mask(image._handle, code, whole, 1.0, color)
+    else:
+        _core.draw_mask(image[y : y + rows, x : x + columns], code, weight, 1.0, color)
 
 
 _FONTS = (
@@ -460,7 +531,7 @@ def _typeset(image: Image, quad: NDArray[np.float64], text: str, order: str | No
     strip = pil.new("L", (width, height))
     ImageDraw.Draw(strip).text((2, height / 2), text, fill=255, font=font, anchor="lm")
     ground = pil.new("L", (width, height), 255)
-    rows, columns = image.shape[:2]
+    rows, columns = _size(image)
     x0, y0 = (max(0, math.floor(v)) for v in quad.min(0))
     x1, y1 = (min(n, math.ceil(v)) for v, n in zip(quad.max(0), (columns, rows), strict=True))
     if x1 <= x0 or y1 <= y0:
@@ -468,22 +539,19 @@ def _typeset(image: Image, quad: NDArray[np.float64], text: str, order: str | No
     back = np.linalg.inv(axes)
     start = back @ (np.array([x0, y0]) - quad[0])
     affine = (*back[0], start[0], *back[1], start[1])
-    code = _format(image, order)
-    part = image[y0:y1, x0:x1]
     for layer, strength, color in ((ground, 0.85, 0xFFFFFF), (strip, 1.0, 0x101010)):
         turned = layer.transform(
             (x1 - x0, y1 - y0), pil.Transform.AFFINE, affine, pil.Resampling.BILINEAR
         )
         weight = np.asarray(turned, np.float32) * np.float32(strength / 255)
-        _blend(part, weight, _channels(color, code))
+        _blend(image, x0, y0, weight, color, order)
 
 
 def _stamp(
     image: Image, x: int, y: int, weight: NDArray[np.float32], color: int, order: str | None
 ) -> None:
     """Blends rendered text with its top-left corner at x, y, clipped to the image."""
-    left, top = max(0, -x), max(0, -y)
-    part = image[max(0, y) : y + weight.shape[0], max(0, x) : x + weight.shape[1]]
-    weight = weight[top : top + part.shape[0], left : left + part.shape[1]]
+    rows, columns = _size(image)
+    weight = weight[max(0, -y) : max(0, rows - y), max(0, -x) : max(0, columns - x)]
     if weight.size:
-        _blend(part, weight, _channels(color, _format(image, order)))
+        _blend(image, max(0, x), max(0, y), weight, color, order)

@@ -213,7 +213,37 @@ std::string explain(Plan& plan) {
   return fv_image_plan_explain(plan.plan.get());
 }
 
-fv_canvas canvas(const py::array& image, int format) {
+// A frame's own planes, drawn on in place.
+fv_canvas frame_canvas(const Frame& f) {
+  const fv_frame& frame = f.frame;
+  for (const py::buffer_info& plane : f.planes)
+    if (plane.readonly) fail("frame: expected writable planes");
+  const int natural = frame.format == FV_RGB || frame.format == FV_BGR     ? 3
+                      : frame.format == FV_RGBA || frame.format == FV_BGRA ? 4
+                                                                           : 1;
+  for (int i = 0; i < 4; ++i)
+    if (frame.visible[i]) fail("frame: a visible part cannot be drawn on; draw on a frame of it");
+  const int64_t step = frame.planes[0].pixel_stride, chroma_step = frame.planes[1].pixel_stride;
+  if ((step && step != natural) || (chroma_step && chroma_step != 2))
+    fail("frame: expected adjacent pixels");
+  fv_canvas c{};
+  c.format = frame.format;
+  c.width = frame.width;
+  c.height = frame.height;
+  c.data = const_cast<void*>(frame.planes[0].data);
+  c.bytes = frame.planes[0].bytes;
+  c.row_stride = frame.planes[0].row_stride;
+  c.chroma = const_cast<void*>(frame.planes[1].data);
+  c.chroma_bytes = frame.planes[1].bytes;
+  c.chroma_row_stride = frame.planes[1].row_stride;
+  c.matrix = frame.matrix;
+  c.range = frame.range;
+  return c;
+}
+
+fv_canvas canvas(const py::object& target, int format) {
+  if (py::isinstance<Frame>(target)) return frame_canvas(target.cast<const Frame&>());
+  const auto image = target.cast<py::array>();
   if (!image.writeable()) fail("image: expected a writable array");
   if (dtype_of(image) != "uint8" || image.ndim() < 2 || image.ndim() > 3)
     fail("image: expected a uint8 array [height, width(, channels)]");
@@ -234,6 +264,12 @@ fv_canvas canvas(const py::array& image, int format) {
                                                    image.shape(1) * channels)
                            : 0;
   return c;
+}
+
+int32_t point_count(const Doubles& xy) {
+  if (xy.ndim() != 2 || xy.shape(1) != 2 || xy.shape(0) > INT32_MAX)
+    fail("draw: points: expected [n, 2]");
+  return static_cast<int32_t>(xy.shape(0));
 }
 
 std::array<double, 4> box_of(const std::vector<double>& v) {
@@ -335,27 +371,48 @@ void bind_imgproc(py::module_& m) {
                              [](const Plan& p) { return fv_image_plan_bytes(p.plan.get()); })
       .def("explain", explain);
 
-  m.def("draw_box", [](const py::array& image, int format, const std::vector<double>& box,
+  m.def("draw_box", [](const py::object& image, int format, const std::vector<double>& box,
                        int thickness, fv_rgb color) {
     const fv_canvas c = canvas(image, format);
     throw_if(fv_draw_box(&c, box_of(box).data(), thickness, color));
   });
   m.def("fill_box",
-        [](const py::array& image, int format, const std::vector<double>& box, fv_rgb color) {
+        [](const py::object& image, int format, const std::vector<double>& box, fv_rgb color) {
           const fv_canvas c = canvas(image, format);
           throw_if(fv_fill_box(&c, box_of(box).data(), color));
         });
-  m.def("draw_line", [](const py::array& image, int format, const std::vector<double>& from_to,
+  m.def("draw_line", [](const py::object& image, int format, const std::vector<double>& from_to,
                         int thickness, fv_rgb color) {
     const fv_canvas c = canvas(image, format);
     throw_if(fv_draw_line(&c, box_of(from_to).data(), thickness, color));
   });
   m.def("draw_point",
-        [](const py::array& image, int format, double x, double y, double radius, fv_rgb color) {
+        [](const py::object& image, int format, double x, double y, double radius, fv_rgb color) {
           const fv_canvas c = canvas(image, format);
           throw_if(fv_draw_point(&c, x, y, radius, color));
         });
-  m.def("draw_text", [](const py::array& image, int format, int x, int y, const std::string& text,
+  m.def("draw_circle", [](const py::object& image, int format, double x, double y, double radius,
+                          int thickness, fv_rgb color) {
+    const fv_canvas c = canvas(image, format);
+    throw_if(fv_draw_circle(&c, x, y, radius, thickness, color));
+  });
+  m.def("draw_polyline", [](const py::object& image, int format, const Doubles& xy, bool closed,
+                            int thickness, fv_rgb color) {
+    const fv_canvas c = canvas(image, format);
+    throw_if(fv_draw_polyline(&c, xy.data(), point_count(xy), closed, thickness, color));
+  });
+  m.def("fill_polygon", [](const py::object& image, int format, const Doubles& xy, fv_rgb color) {
+    const fv_canvas c = canvas(image, format);
+    throw_if(fv_fill_polygon(&c, xy.data(), point_count(xy), color));
+  });
+  m.def("draw_mask",
+        [](const py::object& image, int format, const Floats& mask, double strength, fv_rgb color) {
+          const fv_canvas c = canvas(image, format);
+          if (mask.ndim() != 2 || mask.shape(0) != c.height || mask.shape(1) != c.width)
+            fail("draw: mask: expected [height, width] of the image");
+          throw_if(fv_draw_mask(&c, mask.data(), c.width, c.height, strength, color));
+        });
+  m.def("draw_text", [](const py::object& image, int format, int x, int y, const std::string& text,
                         int scale, fv_rgb color) {
     const fv_canvas c = canvas(image, format);
     throw_if(fv_draw_text(&c, x, y, text.data(), text.size(), scale, color));
