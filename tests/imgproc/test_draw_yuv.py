@@ -12,6 +12,7 @@ from draw_twin import cells, chroma_cover, circle, mix, polygon, segment, to_yuv
 from foveal import draw
 from foveal.errors import ArgumentError, FovealError
 from foveal.frame import Frame
+from test_image_frame import _Guarded
 
 COLOR = 0xE0401C
 rng = np.random.default_rng(7)
@@ -178,6 +179,17 @@ def test_nothing_beside_the_picture_is_touched(fmt: str) -> None:
         draw.draw_label(frame, (0, 0, 1, 1), "Straße")
         y[:], uv[:] = 7, 7
         assert (luma == 7).all() and (chroma == 7).all()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("fmt", ["nv12", "nv21"])
+def test_nothing_behind_a_plane_is_touched(shape: str, fmt: str) -> None:
+    """Planes whose last byte is the last before a page without access."""
+    for w, h in ((41, 33), (40, 32), (7, 1), (1, 7)):
+        walls = [_Guarded(bytes(w * h)), _Guarded(bytes((w + 1) // 2 * 2 * ((h + 1) // 2)))]
+        frame = Frame(format=fmt, width=w, height=h, planes=[g.view for g in walls])
+        SHAPES[shape][0](frame)
+        draw.draw_text(frame, w - 9, h - 8, "Wg", 2, COLOR)
 
 
 def test_rotated_boxes() -> None:

@@ -242,8 +242,8 @@ def _corners(box: Sequence[float]) -> NDArray[np.float64]:
         raise ArgumentError(f"draw: expected finite numbers, got {box!r:.80}")
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     half = np.array([(-w, -h), (w, -h), (w, h), (-w, h)]) / 2
-    turned: NDArray[np.float64] = half @ np.array([[cos, sin], [-sin, cos]])
-    return turned + np.array([x, y])
+    corners: NDArray[np.float64] = half @ np.array([[cos, sin], [-sin, cos]]) + np.array([x, y])
+    return corners
 
 
 def draw_quad(
