@@ -59,26 +59,31 @@ def _cells(entry: Entry) -> tuple[str, ...]:
         ratio += " (differs)"
     return (
         entry.engine,
-        _number(entry.timing.median),
+        number(entry.timing.median),
         f"{entry.timing.spread:.1%}",
         ratio,
-        "" if entry.load_ms is None else _number(entry.load_ms),
-        "" if entry.first_run_ms is None else _number(entry.first_run_ms),
+        "" if entry.load_ms is None else number(entry.load_ms),
+        "" if entry.first_run_ms is None else number(entry.first_run_ms),
         "" if entry.peak_bytes is None else f"{entry.peak_bytes / 1e6:.1f}",
     )
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """Milliseconds with three digits that count."""
     return f"{value:.3f}" if value < 1 else f"{value:.2f}" if value < 10 else f"{value:.1f}"
 
 
 def table(rows: Sequence[Row]) -> str:
     """Aligned text. ratio = Foveal's time over the engine's: below 1 Foveal is faster."""
-    lines = [HEAD, *cells(rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
+    return aligned([HEAD, *cells(rows)], RIGHT)
+
+
+def aligned(lines: Sequence[tuple[str, ...]], right: Sequence[int]) -> str:
+    """Columns as wide as their widest cell; those in `right` align right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(
-            cell.rjust(width) if i in RIGHT else cell.ljust(width)
+            cell.rjust(width) if i in right else cell.ljust(width)
             for i, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines
@@ -96,7 +101,7 @@ def markdown(rows: Sequence[Row]) -> str:
         found = {e.engine: e for e in row.entries}
         ours = found["foveal"].timing
         ratios = [_ratio(found.get(name)) for name in engines]
-        ms = "-" if ours is None else _number(ours.median)
+        ms = "-" if ours is None else number(ours.median)
         lines.append(f"| {label(row.model)} | {row.threads} | {ms} | {' | '.join(ratios)} |")
     return "\n".join(lines)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,13 @@ HELP = "time models beside other engines: one process, rounds interleaved, ratio
 def configure(parser: argparse.ArgumentParser) -> None:
     """Models, engines, and how to measure."""
     parser.add_argument(
-        "models", nargs="+", metavar="MODEL", help="zoo name, .onnx, .tflite or .fvm file"
+        "models", nargs="*", metavar="MODEL", help="zoo name, .onnx, .tflite or .fvm file"
+    )
+    parser.add_argument(
+        "--imgproc",
+        action="store_true",
+        help="time frames to tensors instead, beside opencv, libyuv, pillow, torch; the arguments "
+        "are names of cases (default: all)",
     )
     parser.add_argument(
         "--against",
@@ -44,10 +51,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Prints a table. A model that cannot be measured is reported and the others still done."""
+    if not args.models and not args.imgproc:
+        raise ArgumentError("bench: expected a model", hint="or --imgproc, which needs none")
     if args.json not in (None, "-") and not args.json.lower().endswith(".json"):
         args.models.append(args.json)  # `bench --json MODEL`: a model must never be overwritten
         args.json = "-"
     counts = _threads(args.threads)
+    if args.imgproc:
+        return _images(args, counts)
     shapes = options.shapes(args.input_shape)
     from foveal import bench, progress
     from foveal.bench.report import HEAD, RIGHT, cells, problems
@@ -91,6 +102,54 @@ def run(args: argparse.Namespace) -> int:
         write_text(Path(args.json), console.as_json(bench.as_json(rows)) + "\n")
         console.note(f"results: {args.json}")
     return 2 if failed else 0
+
+
+def _images(args: argparse.Namespace, counts: list[int]) -> int:
+    """The cases of the image pipeline."""
+    from foveal import bench, progress
+    from foveal.bench import imgproc
+    from foveal.bench.imgproc.peers import find, peers
+    from foveal.bench.report import problems
+
+    if args.against == "all":
+        libraries = [name for name in peers() if _installed(find(name))]
+    else:
+        libraries = [name.strip() for name in args.against.split(",") if name.strip()]
+    total = len(args.models or (*imgproc.CASES, "camera")) * len(counts)
+    done = itertools.count()
+    with progress.bar("bench") as update:
+        rows = imgproc.compare(
+            args.models,
+            against=libraries,
+            threads=counts,
+            rounds=args.rounds,
+            step=lambda text: update(next(done), total, text),
+        )
+    if args.json == "-":
+        console.print_json(imgproc.as_json(rows))
+    else:
+        facts = bench.machine()
+        console.title(f"{facts['cpu']}, {facts['cores']} cores, foveal {facts['foveal']}")
+        console.table(imgproc.HEAD, imgproc.cells(rows), imgproc.RIGHT, hide_empty=True)
+        print("\nratio: Foveal's time over the library's; below 1 Foveal is faster")
+        print("of floor: time to read the input and fill the output once, over the library's")
+    for line in problems(rows):
+        console.note(line)
+    if args.json not in (None, "-"):
+        from foveal.cache import write_text
+
+        write_text(Path(args.json), console.as_json(imgproc.as_json(rows)) + "\n")
+        console.note(f"results: {args.json}")
+    return 0
+
+
+def _installed(library: Any) -> bool:
+    try:
+        library.version()
+    except NotFoundError as error:
+        console.note(f"not installed: {library.name} ({error.hint})")
+        return False
+    return True
 
 
 def _threads(text: str) -> list[int]:
