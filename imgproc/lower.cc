@@ -173,6 +173,9 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   r.direct = false;
   r.step = kChunk;
   r.jumps = false;
+  const double* turn = r.geometry.sensor_from_tensor.m;
+  r.skips = r.geometry.sensor_from_tensor.affine() && turn[1] == 0 && turn[3] == 0 &&
+            std::fabs(turn[4]) >= 2;
   if (is_cv2(s)) return lower_cv2(p, frame, roi);
   const Geometry& g = r.geometry;
   r.nearest = s.sample == SampleKind::kNearest;

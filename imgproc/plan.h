@@ -63,6 +63,7 @@ struct Run {
   bool constant = false;  // the border's colour shows where taps weigh less than 1
   bool linear = false;    // chroma planes have taps of their own, between samples
   bool direct = false;    // kAxisAligned: rows of bytes become rows of packed bytes, no floats
+  bool skips = false;     // rows of the tensor are two and more rows of the source apart
   bool jumps = false;     // taps of a row do not follow one row of the source
   int step = kChunk;      // tensor pixels per chunk
   LinearMap map;          // kGather
@@ -131,6 +132,8 @@ void run_direct(const Plan& plan, int y);
 
 // plans/prefetch.cc: before a band of a run that jumps.
 void prefetch_band(const Run& run, int y0, int y1);
+// Before row y of a run that skips, while the row above is worked on.
+void prefetch_row(const Plan& plan, int y);
 
 // plans/band.cc: tensor rows [y0, y1), bars included.
 void run_band(const Plan& plan, int y0, int y1);

@@ -88,6 +88,7 @@ void run_band(const Plan& p, int y0, int y1) {
       continue;
     }
     fill(p, 0, g.x0, y);
+    if (r.skips && y + 1 < y1) prefetch_row(p, y + 1);
     if (r.direct) run_direct(p, y);
     for (int x = g.x0; x < g.x1 && !r.direct; x += r.step) {
       const int n = std::min(r.step, g.x1 - x);

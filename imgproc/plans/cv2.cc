@@ -278,6 +278,7 @@ Status lower_cv2(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   c.half_up = s.profile == Profile::kCv2_4;
   c.warp = cv2_warps(s) || (roi && roi->kind != FV_ROI_RECT);
   r.jumps = c.warp || c.transposed;
+  r.skips = r.skips && !r.jumps;
   if (!c.warp) return lower_resize(p, roi);
   if (s.grid != Grid::kHalfPixel)
     return Status(FV_FRAME_ERROR,

@@ -55,4 +55,24 @@ void prefetch_band(const Run& r, int y0, int y1) {
   }
 }
 
+void prefetch_row(const Plan& p, int y) {
+  const Run& r = p.run;
+  const Geometry& g = r.geometry;
+  if (y >= g.y1) return;
+  const Box b = box_of(r, y, y + 1);
+  if (b.x0 >= b.x1) return;
+  const bool cv2 = r.kind == PlanKind::kCv2;
+  const size_t at = static_cast<size_t>(y);
+  for (int i = 0; i < r.source.groups; ++i) {
+    const Channel& c = r.source.channel[r.source.group[i].lowest];
+    const int64_t size = r.source.size, from = c.column(b.x0) * c.pixel * size;
+    const int64_t to = c.column(b.x1 - 1) * c.pixel * size;
+    for (int line : {cv2 ? p.cv2.y.i0[at] : p.y.i0[at], cv2 ? p.cv2.y.i1[at] : p.y.i1[at]}) {
+      if (cv2 && p.cv2.flip_y) line = r.source.height - 1 - line;
+      const uint8_t* row = c.data + c.line(line) * c.row * size;
+      for (int64_t x = from; x < to; x += kLine) __builtin_prefetch(row + x);
+    }
+  }
+}
+
 }  // namespace foveal::imgproc
