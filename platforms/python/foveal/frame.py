@@ -398,6 +398,74 @@ class Frame:
         return cls(format=name, width=width, height=height, planes=planes, strides=strides, **rest)
 
     @classmethod
+    def from_opencv(cls, mat: Any, *, rotation: int = 0, mirror: bool = False) -> Frame:
+        """A frame over what OpenCV reads and makes: GRAY, BGR or BGRA by the channels.
+
+        mat: a cv2.Mat, which is an array, or a cv2.UMat, which is fetched. Element types and
+        errors are those of `from_numpy`.
+        """
+        array = mat.get() if type(mat).__name__ == "UMat" else mat
+        if not isinstance(array, np.ndarray):
+            raise ArgumentError(
+                f"mat: expected an array or a UMat, got {type(mat).__name__}",
+                hint="cv2.imread gives None for files that it cannot read" if mat is None else "",
+            )
+        channels = array.shape[-1] if array.ndim == 3 else 1
+        if channels == 2:
+            raise ArgumentError("mat: expected 1, 3 or 4 channels, got 2")
+        order = {1: "GRAY", 4: "BGRA"}.get(channels, "BGR")
+        return cls.from_numpy(array, order, rotation=rotation, mirror=mirror)
+
+    @classmethod
+    def from_dlpack(
+        cls,
+        tensor: Any,
+        order: str | None = None,
+        *,
+        layout: str = "auto",
+        rotation: int = 0,
+        mirror: bool = False,
+    ) -> Frame:
+        """A frame of a tensor in the CPU's memory (PyTorch, JAX, TensorFlow, CuPy's host arrays …).
+
+        layout: "hwc" (read in place), "chw" (copied once), or "auto": whichever axis can be the
+        channels, 1 to 4 of them. Leading dimensions of 1 are dropped; a tensor of two dimensions is
+        grey. Element types, `order` and errors are those of `from_numpy`.
+
+        Raises ArgumentError too for a tensor on another device, and one that could be either.
+        """
+        if not hasattr(tensor, "__dlpack__"):
+            raise ArgumentError(
+                f"tensor: expected something with __dlpack__, got {type(tensor).__name__}"
+            )
+        try:
+            array = np.from_dlpack(tensor)
+        except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            raise ArgumentError(
+                f"tensor: numpy cannot read it: {error}",
+                hint="bring it to the CPU, without gradients, as uint8 or float32",
+            ) from None
+        while array.ndim > 3 and array.shape[0] == 1:
+            array = array[0]
+        if layout not in ("auto", "hwc", "chw"):
+            raise ArgumentError(f"layout: expected auto, hwc or chw, got {layout!r}")
+        if array.ndim == 3:
+            if layout == "auto":
+                fits = [
+                    name for name, axis in (("hwc", 2), ("chw", 0)) if 1 <= array.shape[axis] <= 4
+                ]
+                if len(fits) != 1:
+                    raise ArgumentError(
+                        f"tensor: {list(array.shape)} could be "
+                        + ("either layout" if fits else "no picture of 1 to 4 channels"),
+                        hint='pass layout="hwc" or "chw"' if fits else "",
+                    )
+                layout = fits[0]
+            if layout == "chw":
+                array = np.ascontiguousarray(np.moveaxis(array, 0, -1))
+        return cls.from_numpy(array, order, rotation=rotation, mirror=mirror)
+
+    @classmethod
     def from_pil(cls, image: Image) -> Frame:
         """A frame of a Pillow image. EXIF orientation becomes rotation and mirror.
 
