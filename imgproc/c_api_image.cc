@@ -74,6 +74,7 @@ std::string explain(const Plan& p) {
               kKinds[static_cast<int>(r.kind)],
               r.kind == PlanKind::kCv2      ? cv2_name(p.cv2)
               : r.kind == PlanKind::kGather ? (r.map.projective ? "projective" : "affine")
+              : r.fast                      ? "one tap: bytes to bytes, fixed point"
               : r.direct                    ? "one tap: bytes to bytes"
                                             : (p.x.single && p.y.single ? "one tap: exact copy"
                                                : r.transposed           ? "quarter turn"

@@ -1,4 +1,6 @@
 // Colour maps, from their definitions.
+#include <cmath>
+
 #include "imgproc/plan.h"
 
 namespace foveal::imgproc {
@@ -46,6 +48,19 @@ Result<ColorMap> yuv_map(const Spec& spec, const fv_frame& frame, bool deep) {
 }
 
 }  // namespace
+
+FixedColor make_fixed(const ColorMap& map) {
+  const auto round = [](double v) { return static_cast<int16_t>(std::lrint(v)); };
+  FixedColor f{};
+  f.y = round(map.m[0][0] * 0x1p14);  // the same of all three
+  for (int c = 0; c < 3; ++c) {
+    const float* m = map.m[c];
+    f.u[c] = round(m[1] * 0x1p13);
+    f.v[c] = round(m[2] * 0x1p13);
+    f.bias[c] = round((m[3] + 128.0 * m[1] + 128.0 * m[2]) * 64 + 32);
+  }
+  return f;
+}
 
 Result<ColorMap> make_color(const Spec& spec, const fv_frame& frame, const Source& source) {
   if (source.family == Family::kYuv) return yuv_map(spec, frame, source.deep);

@@ -170,7 +170,7 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   FV_ASSIGN(r.color, make_color(s, frame, r.source));
   FV_ASSIGN(r.geometry, plan_geometry(s, r.source.width, r.source.height, frame.rotation,
                                       frame.mirror != 0, roi));
-  r.direct = false;
+  r.direct = r.fast = false;
   r.step = kChunk;
   r.jumps = false;
   const double* turn = r.geometry.sensor_from_tensor.m;
@@ -217,6 +217,8 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
       r.step = std::min(static_cast<int>((kSpan - 256) / std::max(elements, 1.0)) & ~7, kChunk);
     }
     r.direct = can_run_direct(p);
+    r.fast = r.direct && s.profile == Profile::kFast && r.source.family == Family::kYuv;
+    if (r.fast) r.fixed = make_fixed(r.color);
   } else {
     r.kind = PlanKind::kGather;
     r.jumps = true;

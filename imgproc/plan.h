@@ -62,6 +62,7 @@ struct Run {
   Outside outside = Outside::kClamp;
   bool constant = false;  // the border's colour shows where taps weigh less than 1
   bool linear = false;    // chroma planes have taps of their own, between samples
+  bool fast = false;      // direct: yuv in fixed point
   bool direct = false;    // kAxisAligned: rows of bytes become rows of packed bytes, no floats
   bool skips = false;     // rows of the tensor are two and more rows of the source apart
   bool jumps = false;     // taps of a row do not follow one row of the source
@@ -70,6 +71,7 @@ struct Run {
   LinearMap chroma_map;   // of linear chroma, tensor pixels to chroma samples
   Siting siting = Siting::kCenter;  // of linear chroma
   ColorMap color;
+  FixedColor fixed;  // of fast
   float border[3] = {};
   float pad[3] = {};
   bool round = false;
@@ -146,6 +148,7 @@ Result<Store> make_store(const Spec& spec, const fv_tensor& input, fv_axis_order
 
 // The constants behind sampling and colour: normalisation, rounding, quantisation, bars, border.
 Status make_finish(const Quantization& quantization, Plan& plan);
+FixedColor make_fixed(const ColorMap& map);
 Result<ColorMap> make_color(const Spec& spec, const fv_frame& frame, const Source& source);
 
 }  // namespace foveal::imgproc

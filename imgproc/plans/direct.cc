@@ -33,13 +33,13 @@ void run_direct(const Plan& p, int y) {
   if (s.family == Family::kYuv) {
     const YuvRow row{at(0), at(1), at(2), static_cast<int>(s.channel[1].pixel),
                      (from + s.channel[1].odd_x) & 1};
-    r.k->yuv_to_bytes(row, r.color.m, n, out);
-    return;
+    if (r.fast) return r.k->convert.fast_yuv(row, r.fixed, n, out);
+    return r.k->convert.yuv(row, r.color.m, n, out);
   }
   const uint8_t* base = at(s.group[0].lowest);
   int offset[3];
   for (int k = 0; k < 3; ++k) offset[k] = static_cast<int>(at(r.color.from[k]) - base);
-  r.k->pick_bytes(base, static_cast<int>(s.channel[0].pixel), offset, n, out);
+  r.k->convert.pick(base, static_cast<int>(s.channel[0].pixel), offset, n, out);
 }
 
 }  // namespace foveal::imgproc

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "imgproc/rows/kernels.h"
+#include "imgproc/rows/round.h"
 #if defined(__AVX2__)
 #include "imgproc/rows/lanes_avx2.h"
 #endif
@@ -295,7 +296,7 @@ void mix3(const float* FV_R a, const float* FV_R b, const float* FV_R c, const f
     for (int i = 0; i < n; ++i)
       out[i] = k0 * a[i] + k1 * b[i] + k2 * c[i] + (k3 - border) * inside[i] + border;
   } else {
-    // One product per sum, so that compilers fuse them in one way only: yuv_to_bytes does the same.
+    // One product per sum, so that compilers fuse them in one way only, as in convert_isa.cc.
     for (int i = 0; i < n; ++i) out[i] = k0 * a[i] + (k1 * b[i] + (k2 * c[i] + k3));
   }
 }
@@ -308,16 +309,6 @@ void mix1(const float* a, const float* FV_R inside, const float m[4], float bord
   } else {
     for (int i = 0; i < n; ++i) out[i] = k0 * a[i] + k3;
   }
-}
-
-// |v| < 2^22: adding 1.5 * 2^23 leaves whole numbers, rounded half to even.
-inline float round_even(float v) {
-  constexpr float kMagic = 12582912.0f;
-  return (v + kMagic) - kMagic;
-}
-inline float clamp255(float v) {
-  v = v < 0 ? 0 : v;
-  return v > 255 ? 255 : v;
 }
 
 void finish(const float* in, bool round, float k, float b, int n, float* out) {
@@ -393,8 +384,6 @@ void pack3_f32(const float* FV_R a, const float* FV_R b, const float* FV_R c, in
   pack(step);
 }
 
-inline int32_t byte_of(float v) { return static_cast<int32_t>(round_even(clamp255(v))); }
-
 // The low three bytes of each word. Words overlap by one byte, which the next word overwrites.
 inline void store_words(const uint32_t* FV_R word, int n, int step, uint8_t* FV_R out) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -431,127 +420,6 @@ void pack3_b16(const uint16_t* FV_R a, const uint16_t* FV_R b, const uint16_t* F
     out[i * step + 1] = b[i];
     out[i * step + 2] = c[i];
   }
-}
-
-inline void yuv_pixels(const YuvRow& in, const float m[3][4], int from, int to, uint8_t* FV_R out) {
-  for (int i = from; i < to; ++i) {
-    const int at = (i + in.odd) / 2 * in.step;
-    const float y = in.y[i], u = in.u[at], v = in.v[at];
-    for (int k = 0; k < 3; ++k)
-      out[3 * i + k] =
-          static_cast<uint8_t>(byte_of(m[k][0] * y + (m[k][1] * u + (m[k][2] * v + m[k][3]))));
-  }
-}
-
-inline void pick_pixels(const uint8_t* FV_R in, int pixel, const int offset[3], int from, int to,
-                        uint8_t* FV_R out) {
-  const int o0 = offset[0], o1 = offset[1], o2 = offset[2];
-  for (int i = from; i < to; ++i) {
-    const uint8_t* at = in + static_cast<int64_t>(i) * pixel;
-    out[3 * i] = at[o0];
-    out[3 * i + 1] = at[o1];
-    out[3 * i + 2] = at[o2];
-  }
-}
-
-#if defined(__AVX2__)
-
-// Sixteen pixels a turn. Within each half of a vector, unpacking repeats the chroma of a pair and
-// packing puts pixels back in order, so nothing crosses the halves until the bytes are stored.
-int yuv_blocks(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
-  const bool paired = in.step == 2 && (in.v - in.u == 1 || in.u - in.v == 1);
-  if (!paired && in.step != 1) return in.odd;
-  const bool u_first = in.u < in.v;
-  const __m256i zero = _mm256_setzero_si256(), low = _mm256_set1_epi32(0xFF);
-  // Bytes of r0..r7 g0..g7 and of b0..b7 b0..b7 in a half, to r0 g0 b0 r1 ...
-  const __m256i rg0 = _mm256_broadcastsi128_si256(
-      _mm_setr_epi8(0, 8, -1, 1, 9, -1, 2, 10, -1, 3, 11, -1, 4, 12, -1, 5));
-  const __m256i b0 = _mm256_broadcastsi128_si256(
-      _mm_setr_epi8(-1, -1, 0, -1, -1, 1, -1, -1, 2, -1, -1, 3, -1, -1, 4, -1));
-  const __m256i rg1 = _mm256_broadcastsi128_si256(
-      _mm_setr_epi8(13, -1, 6, 14, -1, 7, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1));
-  const __m256i b1 = _mm256_broadcastsi128_si256(
-      _mm_setr_epi8(-1, 5, -1, -1, 6, -1, -1, 7, -1, -1, -1, -1, -1, -1, -1, -1));
-  __m256 k[3][4];
-  for (int c = 0; c < 3; ++c)
-    for (int i = 0; i < 4; ++i) k[c][i] = _mm256_set1_ps(m[c][i]);
-  int i = in.odd;
-  for (; i + 16 <= n; i += 16) {
-    const int64_t at = static_cast<int64_t>((i + in.odd) / 2) * in.step;
-    __m256i u, v;
-    if (paired) {
-      const uint8_t* first = (u_first ? in.u : in.v) + at;
-      const __m256i uv =
-          _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(first)));
-      const __m256i a = _mm256_and_si256(uv, low), b = _mm256_srli_epi32(uv, 8);
-      u = u_first ? a : b;
-      v = u_first ? b : a;
-    } else {
-      u = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(in.u + at)));
-      v = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(in.v + at)));
-    }
-    const __m256 fu = _mm256_cvtepi32_ps(u), fv = _mm256_cvtepi32_ps(v);
-    const __m256i y =
-        _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in.y + i)));
-    const __m256 ya = _mm256_cvtepi32_ps(_mm256_unpacklo_epi16(y, zero));
-    const __m256 yb = _mm256_cvtepi32_ps(_mm256_unpackhi_epi16(y, zero));
-    __m256i c16[3];
-    for (int c = 0; c < 3; ++c) {
-      const __m256 t = _mm256_fmadd_ps(k[c][1], fu, _mm256_fmadd_ps(k[c][2], fv, k[c][3]));
-      const __m256 a = _mm256_fmadd_ps(k[c][0], ya, _mm256_unpacklo_ps(t, t));
-      const __m256 b = _mm256_fmadd_ps(k[c][0], yb, _mm256_unpackhi_ps(t, t));
-      // Rounds half to even; the packs below saturate.
-      c16[c] = _mm256_packs_epi32(_mm256_cvtps_epi32(a), _mm256_cvtps_epi32(b));
-    }
-    const __m256i rg = _mm256_packus_epi16(c16[0], c16[1]),
-                  bb = _mm256_packus_epi16(c16[2], c16[2]);
-    const __m256i head = _mm256_or_si256(_mm256_shuffle_epi8(rg, rg0), _mm256_shuffle_epi8(bb, b0));
-    const __m256i tail = _mm256_or_si256(_mm256_shuffle_epi8(rg, rg1), _mm256_shuffle_epi8(bb, b1));
-    uint8_t* to = out + 3 * static_cast<int64_t>(i);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(head));
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(to + 16), _mm256_castsi256_si128(tail));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 24), _mm256_extracti128_si256(head, 1));
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(to + 40), _mm256_extracti128_si256(tail, 1));
-  }
-  return i;
-}
-
-// Four pixels a turn; loads and stores of 16 bytes end within the next two.
-int pick_blocks(const uint8_t* in, int pixel, const int offset[3], int n, uint8_t* out) {
-  if (pixel != 3 && pixel != 4) return 0;
-  alignas(16) int8_t from[16];
-  for (int b = 0; b < 16; ++b)
-    from[b] = static_cast<int8_t>(b < 12 ? b / 3 * pixel + offset[b % 3] : -1);
-  const __m128i order = _mm_load_si128(reinterpret_cast<const __m128i*>(from));
-  int i = 0;
-  for (; i + 6 <= n; i += 4) {
-    const __m128i v =
-        _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + static_cast<int64_t>(i) * pixel));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 3 * static_cast<int64_t>(i)),
-                     _mm_shuffle_epi8(v, order));
-  }
-  return i;
-}
-
-#else
-
-int yuv_blocks(const YuvRow& in, const float[3][4], int, uint8_t*) { return in.odd; }
-int pick_blocks(const uint8_t*, int, const int[3], int, uint8_t*) { return 0; }
-
-#endif
-
-void yuv_to_bytes(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
-  if (n < 1) return;
-  yuv_pixels(in, m, 0, in.odd, out);  // then blocks begin at a chroma pair
-  yuv_pixels(in, m, yuv_blocks(in, m, n, out), n, out);
-}
-
-void pick_bytes(const uint8_t* in, int pixel, const int offset[3], int n, uint8_t* out) {
-  if (pixel == 3 && offset[0] == 0 && offset[1] == 1 && offset[2] == 2) {
-    std::memcpy(out, in, static_cast<size_t>(n) * 3);
-    return;
-  }
-  pick_pixels(in, pixel, offset, pick_blocks(in, pixel, offset, n, out), n, out);
 }
 
 void spread_f32(const float* FV_R a, int n, int64_t step, float* FV_R out) {
@@ -644,8 +512,7 @@ const Kernels kTable = {FV_STR(FOVEAL_ISA),
                         multiply,
                         positions,
                         offsets,
-                        yuv_to_bytes,
-                        pick_bytes,
+                        {},  // conversions are chosen by themselves
                         mix3,
                         mix1,
                         finish,

@@ -1,0 +1,351 @@
+// Rows of bytes to rows of packed bytes. Compiled once per instruction set, like kernels_isa.cc.
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include <array>
+#include <cstring>
+
+#include "imgproc/rows/kernels.h"
+#include "imgproc/rows/round.h"
+
+#define FV_R __restrict
+
+namespace foveal::imgproc::FOVEAL_ISA {
+namespace {
+
+inline void yuv_pixels(const YuvRow& in, const float m[3][4], int from, int to, uint8_t* FV_R out) {
+  for (int i = from; i < to; ++i) {
+    const int at = (i + in.odd) / 2 * in.step;
+    const float y = in.y[i], u = in.u[at], v = in.v[at];
+    for (int k = 0; k < 3; ++k)
+      out[3 * i + k] =
+          static_cast<uint8_t>(byte_of(m[k][0] * y + (m[k][1] * u + (m[k][2] * v + m[k][3]))));
+  }
+}
+
+inline int rounded_product(int a, int b) { return (a * b + 0x4000) >> 15; }
+
+inline void fast_pixels(const YuvRow& in, const FixedColor& m, int from, int to,
+                        uint8_t* FV_R out) {
+  for (int i = from; i < to; ++i) {
+    const int at = (i + in.odd) / 2 * in.step;
+    const int y = rounded_product(in.y[i] << 7, m.y);
+    const int u = (in.u[at] - 128) * 256, v = (in.v[at] - 128) * 256;
+    for (int k = 0; k < 3; ++k) {
+      const int c = rounded_product(u, m.u[k]) + rounded_product(v, m.v[k]) + m.bias[k];
+      int sum = y + c;
+      sum = sum > 0x7FFF ? 0x7FFF : sum;
+      sum >>= 6;
+      out[3 * i + k] = static_cast<uint8_t>(sum < 0 ? 0 : sum > 255 ? 255 : sum);
+    }
+  }
+}
+
+inline void pick_pixels(const uint8_t* FV_R in, int pixel, const int offset[3], int from, int to,
+                        uint8_t* FV_R out) {
+  const int o0 = offset[0], o1 = offset[1], o2 = offset[2];
+  for (int i = from; i < to; ++i) {
+    const uint8_t* at = in + static_cast<int64_t>(i) * pixel;
+    out[3 * i] = at[o0];
+    out[3 * i + 1] = at[o1];
+    out[3 * i + 2] = at[o2];
+  }
+}
+
+#if defined(__AVX2__)
+
+enum class Chroma { kPlanes, kUv, kVu };
+
+// Byte i of 16 of output vector `part` of 3: pixels' components in turn, where a channel's 16
+// pixels are e0..e7 o0..o7. -1: another channel's.
+struct Weave {
+  int8_t at[3][3][16];  // [part][channel]
+};
+constexpr Weave make_weave() {
+  Weave w{};
+  for (int i = 0; i < 48; ++i)
+    for (int c = 0; c < 3; ++c)
+      w.at[i / 16][c][i % 16] =
+          static_cast<int8_t>(i % 3 == c ? i / 3 / 2 + (i / 3 % 2 ? 8 : 0) : -1);
+  return w;
+}
+
+// 32 pixels a turn, in 16-bit lanes; even and odd pixels apart as above.
+template <Chroma kChroma, int kUse0, int kUse1, int kUse2>
+int fast_turns(const YuvRow& in, const FixedColor& m, int n, uint8_t* out) {
+  alignas(16) static constexpr Weave kWeave = make_weave();
+  __m256i weave[3][3];
+  for (int part = 0; part < 3; ++part)
+    for (int c = 0; c < 3; ++c)
+      weave[part][c] = _mm256_broadcastsi128_si256(
+          _mm_load_si128(reinterpret_cast<const __m128i*>(kWeave.at[part][c])));
+  const __m256i ky = _mm256_set1_epi16(m.y);
+  __m256i ku[3], kv[3], k[3];
+  for (int c = 0; c < 3; ++c) {
+    ku[c] = _mm256_set1_epi16(m.u[c]);
+    kv[c] = _mm256_set1_epi16(m.v[c]);
+    k[c] = _mm256_set1_epi16(m.bias[c]);
+  }
+  const __m256i low = _mm256_set1_epi16(0xFF), high = _mm256_set1_epi16(-256);
+  const __m256i middle = _mm256_set1_epi8(-128), upper = _mm256_set1_epi16(0x7F80);
+  const auto load = [](const uint8_t* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  };
+  const auto bytes = [&](const uint8_t* p) {
+    const __m256i v = _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    return _mm256_xor_si256(_mm256_slli_epi16(v, 8), _mm256_slli_epi16(middle, 8));
+  };
+  int i = in.odd;
+  for (; i + 32 <= n; i += 32) {
+    const int64_t at = (i + in.odd) / 2;
+    __m256i u, v;  // (value - 128) * 256
+    if (kChroma == Chroma::kPlanes) {
+      u = bytes(in.u + at);
+      v = bytes(in.v + at);
+    } else {
+      const uint8_t* pairs = (kChroma == Chroma::kUv ? in.u : in.v) + 2 * at;
+      const __m256i both = _mm256_xor_si256(load(pairs), middle);
+      const __m256i first = _mm256_slli_epi16(both, 8), second = _mm256_and_si256(both, high);
+      u = kChroma == Chroma::kUv ? first : second;
+      v = kChroma == Chroma::kUv ? second : first;
+    }
+    const __m256i y = load(in.y + i);
+    const __m256i even = _mm256_mulhrs_epi16(_mm256_slli_epi16(_mm256_and_si256(y, low), 7), ky);
+    const __m256i odd = _mm256_mulhrs_epi16(_mm256_and_si256(_mm256_srli_epi16(y, 1), upper), ky);
+    const auto channel = [&](int c, int use) {
+      __m256i t = k[c];
+      if (use & 1) t = _mm256_add_epi16(t, _mm256_mulhrs_epi16(u, ku[c]));
+      if (use & 2) t = _mm256_add_epi16(t, _mm256_mulhrs_epi16(v, kv[c]));
+      return _mm256_packus_epi16(_mm256_srai_epi16(_mm256_adds_epi16(even, t), 6),
+                                 _mm256_srai_epi16(_mm256_adds_epi16(odd, t), 6));
+    };
+    const __m256i r = channel(0, kUse0), g = channel(1, kUse1), b = channel(2, kUse2);
+    uint8_t* to = out + 3 * static_cast<int64_t>(i);
+    for (int part = 0; part < 3; ++part) {
+      const __m256i v3 = _mm256_or_si256(_mm256_or_si256(_mm256_shuffle_epi8(r, weave[part][0]),
+                                                         _mm256_shuffle_epi8(g, weave[part][1])),
+                                         _mm256_shuffle_epi8(b, weave[part][2]));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 16 * part), _mm256_castsi256_si128(v3));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 48 + 16 * part),
+                       _mm256_extracti128_si256(v3, 1));
+    }
+  }
+  return i;
+}
+
+template <Chroma kChroma>
+int fast_blocks_of(const YuvRow& in, const FixedColor& m, int n, uint8_t* out) {
+  const bool rgb = m.u[0] == 0 && m.v[2] == 0, bgr = m.v[0] == 0 && m.u[2] == 0;
+  if (rgb) return fast_turns<kChroma, 2, 3, 1>(in, m, n, out);
+  if (bgr) return fast_turns<kChroma, 1, 3, 2>(in, m, n, out);
+  return fast_turns<kChroma, 3, 3, 3>(in, m, n, out);
+}
+
+#if defined(__AVX512VBMI__)
+
+// 32 pixels a turn, kept apart as below: halves become quarters, and one permutation of bytes does
+// it all.
+constexpr std::array<uint8_t, 128> make_order() {
+  std::array<uint8_t, 128> order{};  // bytes 0..63: R and G, 64..: B, of 16 bytes per 8 pixels
+  for (int i = 0; i < 96; ++i) {
+    const int pixel = i / 3, channel = i % 3, at = pixel % 8;
+    order[static_cast<size_t>(i)] = static_cast<uint8_t>(
+        pixel / 8 * 16 + at / 2 + (at % 2) * 4 + (channel == 1 ? 8 : 0) + (channel == 2 ? 64 : 0));
+  }
+  return order;
+}
+
+template <Chroma kChroma, int kUse0, int kUse1, int kUse2>
+int yuv_turns(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
+  alignas(64) static constexpr std::array<uint8_t, 128> kOrder = make_order();
+  const __m512i order0 = _mm512_load_si512(kOrder.data());
+  const __m512i order1 = _mm512_load_si512(kOrder.data() + 64);
+  const __m512i low = _mm512_set1_epi32(0xFF);
+  __m512 k[3][4];
+  for (int c = 0; c < 3; ++c)
+    for (int i = 0; i < 4; ++i) k[c][i] = _mm512_set1_ps(m[c][i]);
+  const auto words = [](const uint8_t* p) {
+    return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+  };
+  const auto bytes = [](const uint8_t* p) {
+    return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  };
+  int i = in.odd;
+  for (; i + 32 <= n; i += 32) {
+    const int64_t at = (i + in.odd) / 2;
+    __m512i u, v;
+    if (kChroma == Chroma::kPlanes) {
+      u = bytes(in.u + at);
+      v = bytes(in.v + at);
+    } else {
+      const __m512i both = words((kChroma == Chroma::kUv ? in.u : in.v) + 2 * at);
+      const __m512i first = _mm512_and_si512(both, low), second = _mm512_srli_epi32(both, 8);
+      u = kChroma == Chroma::kUv ? first : second;
+      v = kChroma == Chroma::kUv ? second : first;
+    }
+    const __m512 fu = _mm512_cvtepi32_ps(u), fv = _mm512_cvtepi32_ps(v);
+    const __m512i y = words(in.y + i);
+    const __m512 even = _mm512_cvtepi32_ps(_mm512_and_si512(y, low));
+    const __m512 odd = _mm512_cvtepi32_ps(_mm512_srli_epi32(y, 8));
+    const auto channel = [&](int c, int use) {
+      __m512 t = k[c][3];
+      if (use & 2) t = _mm512_fmadd_ps(k[c][2], fv, t);
+      if (use & 1) t = _mm512_fmadd_ps(k[c][1], fu, t);
+      return _mm512_packs_epi32(_mm512_cvtps_epi32(_mm512_fmadd_ps(k[c][0], even, t)),
+                                _mm512_cvtps_epi32(_mm512_fmadd_ps(k[c][0], odd, t)));
+    };
+    const __m512i r = channel(0, kUse0), g = channel(1, kUse1), b = channel(2, kUse2);
+    const __m512i rg = _mm512_packus_epi16(r, g), bb = _mm512_packus_epi16(b, b);
+    uint8_t* to = out + 3 * static_cast<int64_t>(i);
+    _mm512_storeu_si512(to, _mm512_permutex2var_epi8(rg, order0, bb));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 64),
+                        _mm512_castsi512_si256(_mm512_permutex2var_epi8(rg, order1, bb)));
+  }
+  return i;
+}
+
+#else
+
+// m's row times chroma plus its constant, bit for bit what mix3 adds to luma. A weight of 0 is left
+// out: adding a product of 0 changes nothing.
+inline __m256 chroma_part(__m256 ku, __m256 kv, __m256 k, int use, __m256 u, __m256 v) {
+  const __m256 t = use & 2 ? _mm256_fmadd_ps(kv, v, k) : k;
+  return use & 1 ? _mm256_fmadd_ps(ku, u, t) : t;
+}
+
+// Sixteen pixels a turn. Even and odd pixels are kept apart, so that one vector of chroma serves
+// both; packing leaves e0 e1 e2 e3 o0 o1 o2 o3 of a channel in each half, and the shuffles that
+// interleave the channels put pixels back in order. kUse: which weights (1: U, 2: V) of the three
+// channels are not 0.
+template <Chroma kChroma, int kUse0, int kUse1, int kUse2>
+int yuv_turns(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
+  const __m256i low = _mm256_set1_epi32(0xFF);
+  const __m256i rg0 = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(0, 8, -1, 4, 12, -1, 1, 9, -1, 5, 13, -1, 2, 10, -1, 6));
+  const __m256i b0 = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(-1, -1, 0, -1, -1, 4, -1, -1, 1, -1, -1, 5, -1, -1, 2, -1));
+  const __m256i rg1 = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(14, -1, 3, 11, -1, 7, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1));
+  const __m256i b1 = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(-1, 6, -1, -1, 3, -1, -1, 7, -1, -1, -1, -1, -1, -1, -1, -1));
+  __m256 k[3][4];
+  for (int c = 0; c < 3; ++c)
+    for (int i = 0; i < 4; ++i) k[c][i] = _mm256_set1_ps(m[c][i]);
+  const auto words = [](const uint8_t* p) {
+    return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  };
+  const auto bytes = [](const uint8_t* p) {
+    return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+  };
+  int i = in.odd;
+  for (; i + 16 <= n; i += 16) {
+    const int64_t at = (i + in.odd) / 2;
+    __m256i u, v;
+    if (kChroma == Chroma::kPlanes) {
+      u = bytes(in.u + at);
+      v = bytes(in.v + at);
+    } else {
+      const __m256i both = words((kChroma == Chroma::kUv ? in.u : in.v) + 2 * at);
+      const __m256i first = _mm256_and_si256(both, low), second = _mm256_srli_epi32(both, 8);
+      u = kChroma == Chroma::kUv ? first : second;
+      v = kChroma == Chroma::kUv ? second : first;
+    }
+    const __m256 fu = _mm256_cvtepi32_ps(u), fv = _mm256_cvtepi32_ps(v);
+    const __m256i y = words(in.y + i);
+    const __m256 even = _mm256_cvtepi32_ps(_mm256_and_si256(y, low));
+    const __m256 odd = _mm256_cvtepi32_ps(_mm256_srli_epi32(y, 8));
+    const auto channel = [&](int c, int use) {
+      const __m256 t = chroma_part(k[c][1], k[c][2], k[c][3], use, fu, fv);
+      // Rounds half to even; the packs saturate.
+      return _mm256_packs_epi32(_mm256_cvtps_epi32(_mm256_fmadd_ps(k[c][0], even, t)),
+                                _mm256_cvtps_epi32(_mm256_fmadd_ps(k[c][0], odd, t)));
+    };
+    const __m256i r = channel(0, kUse0), g = channel(1, kUse1), b = channel(2, kUse2);
+    const __m256i rg = _mm256_packus_epi16(r, g), bb = _mm256_packus_epi16(b, b);
+    const __m256i head = _mm256_or_si256(_mm256_shuffle_epi8(rg, rg0), _mm256_shuffle_epi8(bb, b0));
+    const __m256i tail = _mm256_or_si256(_mm256_shuffle_epi8(rg, rg1), _mm256_shuffle_epi8(bb, b1));
+    uint8_t* to = out + 3 * static_cast<int64_t>(i);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(head));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to + 16), _mm256_castsi256_si128(tail));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 24), _mm256_extracti128_si256(head, 1));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to + 40), _mm256_extracti128_si256(tail, 1));
+  }
+  return i;
+}
+
+#endif
+
+template <Chroma kChroma>
+int yuv_blocks_of(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
+  const bool rgb = m[0][1] == 0 && m[2][2] == 0, bgr = m[0][2] == 0 && m[2][1] == 0;
+  if (rgb) return yuv_turns<kChroma, 2, 3, 1>(in, m, n, out);
+  if (bgr) return yuv_turns<kChroma, 1, 3, 2>(in, m, n, out);
+  return yuv_turns<kChroma, 3, 3, 3>(in, m, n, out);
+}
+
+int fast_blocks(const YuvRow& in, const FixedColor& m, int n, uint8_t* out) {
+  if (in.step == 1) return fast_blocks_of<Chroma::kPlanes>(in, m, n, out);
+  if (in.step == 2 && in.v - in.u == 1) return fast_blocks_of<Chroma::kUv>(in, m, n, out);
+  if (in.step == 2 && in.u - in.v == 1) return fast_blocks_of<Chroma::kVu>(in, m, n, out);
+  return in.odd;
+}
+
+int yuv_blocks(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
+  if (in.step == 1) return yuv_blocks_of<Chroma::kPlanes>(in, m, n, out);
+  if (in.step == 2 && in.v - in.u == 1) return yuv_blocks_of<Chroma::kUv>(in, m, n, out);
+  if (in.step == 2 && in.u - in.v == 1) return yuv_blocks_of<Chroma::kVu>(in, m, n, out);
+  return in.odd;
+}
+
+// Four pixels a turn; loads and stores of 16 bytes end within the next two.
+int pick_blocks(const uint8_t* in, int pixel, const int offset[3], int n, uint8_t* out) {
+  if (pixel != 3 && pixel != 4) return 0;
+  alignas(16) int8_t from[16];
+  for (int b = 0; b < 16; ++b)
+    from[b] = static_cast<int8_t>(b < 12 ? b / 3 * pixel + offset[b % 3] : -1);
+  const __m128i order = _mm_load_si128(reinterpret_cast<const __m128i*>(from));
+  int i = 0;
+  for (; i + 6 <= n; i += 4) {
+    const __m128i v =
+        _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + static_cast<int64_t>(i) * pixel));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 3 * static_cast<int64_t>(i)),
+                     _mm_shuffle_epi8(v, order));
+  }
+  return i;
+}
+
+#else
+
+int yuv_blocks(const YuvRow& in, const float[3][4], int, uint8_t*) { return in.odd; }
+int fast_blocks(const YuvRow& in, const FixedColor&, int, uint8_t*) { return in.odd; }
+int pick_blocks(const uint8_t*, int, const int[3], int, uint8_t*) { return 0; }
+
+#endif
+
+void yuv_to_bytes(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
+  if (n < 1) return;
+  yuv_pixels(in, m, 0, in.odd, out);  // then blocks begin at a chroma pair
+  yuv_pixels(in, m, yuv_blocks(in, m, n, out), n, out);
+}
+
+void yuv_to_bytes_fast(const YuvRow& in, const FixedColor& m, int n, uint8_t* out) {
+  if (n < 1) return;
+  fast_pixels(in, m, 0, in.odd, out);
+  fast_pixels(in, m, fast_blocks(in, m, n, out), n, out);
+}
+
+void pick_bytes(const uint8_t* in, int pixel, const int offset[3], int n, uint8_t* out) {
+  if (pixel == 3 && offset[0] == 0 && offset[1] == 1 && offset[2] == 2) {
+    std::memcpy(out, in, static_cast<size_t>(n) * 3);
+    return;
+  }
+  pick_pixels(in, pixel, offset, pick_blocks(in, pixel, offset, n, out), n, out);
+}
+
+}  // namespace
+
+extern const Conversions kConversions;
+const Conversions kConversions = {yuv_to_bytes, yuv_to_bytes_fast, pick_bytes};
+
+}  // namespace foveal::imgproc::FOVEAL_ISA
