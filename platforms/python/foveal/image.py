@@ -26,7 +26,21 @@ from foveal._decoder import Decoder, Detection, Detections, Symbols
 from foveal._image_functions import convert, resize, warp
 from foveal._roi import Quad, Rect, RoiRule, RotatedRect, roi_values
 from foveal._transform import Transform, json_text, plain
-from foveal.draw import draw, draw_box, draw_label, draw_line, draw_point, draw_text, fill_box
+from foveal.draw import (
+    draw,
+    draw_box,
+    draw_circle,
+    draw_label,
+    draw_line,
+    draw_mask,
+    draw_point,
+    draw_polyline,
+    draw_rotated_box,
+    draw_text,
+    fill_box,
+    fill_polygon,
+    fill_rotated_box,
+)
 from foveal.errors import ArgumentError, ShapeError, SpecError
 from foveal.frame import Frame
 
@@ -63,11 +77,17 @@ __all__ = [
     "convert",
     "draw",
     "draw_box",
+    "draw_circle",
     "draw_label",
     "draw_line",
+    "draw_mask",
     "draw_point",
+    "draw_polyline",
+    "draw_rotated_box",
     "draw_text",
     "fill_box",
+    "fill_polygon",
+    "fill_rotated_box",
     "resize",
     "warp",
 ]
