@@ -35,7 +35,13 @@ int main(void) {
   static const char json[] =
       "{\"size\":[64,48],\"roi\":\"per_call\",\"fit\":{\"k\":\"letterbox\"}}";
   static unsigned char y[120 * 80], uv[120 * 40];
-  static float out[3 * 64 * 48];
+  static float out[3 * 64 * 48], batch[3][3 * 64 * 48];
+  fv_roi rois[3] = {{FV_ROI_RECT, 0, {0, 0, 50, 60}},
+                    {FV_ROI_RECT, 0, {9, 9, 80, 70}},
+                    {FV_ROI_RECT, 0, {-5, 0, 30, 30}}};
+  fv_transform transforms[3];
+  fv_image_plan* bytes = NULL;
+  int same;
   fv_image_spec* spec = NULL;
   fv_image_plan* plan = NULL;
   fv_image_plan* none = NULL;
@@ -88,6 +94,16 @@ int main(void) {
       return 1;
   }
   printf("allocations %ld pixel %g corner %g\n", allocations - before, out[24 * 64 + 32], out[0]);
+  rois[1] = roi; /* that of the last run */
+  for (i = 0; i < 2; ++i) {
+    before = allocations;
+    if (failed(fv_image_plan_run_batch(plan, &frame, rois, 3, batch, sizeof batch, NULL,
+                                       transforms)))
+      return 1;
+  }
+  before = allocations - before; /* of the second batch */
+  same = !memcmp(batch[1], out, sizeof out) &&
+         !memcmp(&transforms[1], &transform, sizeof transform);
   if (failed(fv_image_spec_from_json(strip, sizeof strip - 1, &spec)) ||
       failed(fv_roi_rule_from_json(rule_json, sizeof rule_json - 1, &rule)) ||
       failed(fv_roi_rule_apply(rule, found, points, 2, 3, &roi)))
@@ -110,6 +126,18 @@ int main(void) {
   failed(fv_image_plan_run(plan, &frame, &roi, out, 10, NULL, NULL));
   failed(fv_image_plan_run(plan, NULL, &roi, out, sizeof out, NULL, NULL));
   failed(fv_image_spec_from_json("{", 1, &spec));
+  printf("batch: allocations %ld, same %d\n", before, same);
+  failed(fv_image_plan_run_batch(plan, &frame, rois, 0, batch, sizeof batch, NULL, NULL));
+  failed(fv_image_plan_run_batch(plan, &frame, rois, 3, batch, sizeof batch - 1, NULL, NULL));
+  failed(fv_image_plan_run_batch(plan, &frame, NULL, 3, batch, sizeof batch, NULL, NULL));
+  fv_image_spec_from_json(json, sizeof json - 1, &spec);
+  tensor.dtype = FV_INT8;
+  failed(fv_image_plan_create_quantized(spec, &tensor, FV_NHWC, 0.0, 3, &bytes));
+  failed(fv_image_plan_create_quantized(spec, &tensor, FV_NHWC, 0.5, 128, &bytes));
+  if (failed(fv_image_plan_create_quantized(spec, &tensor, FV_NHWC, 0.5, 3, &bytes))) return 1;
+  printf("bytes %d\n", (int)fv_image_plan_bytes(bytes));
+  fv_image_plan_free(bytes);
+  fv_image_spec_free(spec);
   fv_image_plan_free(plan);
   fv_image_plan_free(NULL);
   return 0;
@@ -143,3 +171,10 @@ def test_c_program(tmp_path: Path) -> None:
     assert lines[9].startswith("1 image plan: dst: expected at least 36864 bytes, got 10")
     assert lines[10].startswith("1 fv_image_plan_run: frame is NULL")
     assert lines[11].startswith("9 pipeline spec: not valid JSON at byte 1")
+    assert lines[12] == "batch: allocations 0, same 1"
+    assert lines[13].startswith("1 image plan: count: expected 1 to 4096 regions, got 0")
+    assert lines[14].startswith("1 image plan: dst: expected at least 110592 bytes, got 110591")
+    assert lines[15].startswith("1 fv_image_plan_run_batch: rois is NULL")
+    assert lines[16].startswith("9 image plan: tensor: quantisation: scale: expected a finite")
+    assert lines[17].startswith("9 image plan: tensor: quantisation: zero point: expected one")
+    assert lines[18] == "bytes 9216"

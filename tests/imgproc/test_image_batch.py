@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from foveal.errors import ArgumentError, FovealError, FrameError, ShapeError, SpecError
 from foveal.frame import Frame
-from foveal.image import Constant, Letterbox, Norm, Pipeline, Quad, RotatedRect
+from foveal.image import Bilinear, Constant, Letterbox, Norm, Pipeline, Quad, RotatedRect
 from imgproc_frames import make, noise
 
 ROIS = [
@@ -44,6 +44,19 @@ def test_equals_one_after_the_other(fmt: str, dtype: str, layout: str, threads: 
     out = np.empty(plan.shape, plan.dtype)
     plan.run(frame, ROIS[2], out)
     assert out.tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize("profile", ["cv2", "cv2_4"])
+@pytest.mark.parametrize("fmt", ["rgb", "nv12"])
+def test_profiles_of_opencv(profile: str, fmt: str) -> None:
+    frame, _ = make(fmt, 80, 60)
+    spec = Pipeline(size=(29, 37), roi="per_call", profile=profile, sample=Bilinear())
+    rois = [(4, 6, 40, 50), (0, 0, 80, 60), (10, 2, 74, 58)]
+    plan = spec.compile(threads=2)
+    out = np.empty((3, *plan.shape[1:]), plan.dtype)
+    plan.run(frame, rois=rois, out=out)
+    for i, roi in enumerate(rois):
+        assert out[i].tobytes() == spec.compile()(frame, roi)[0].tobytes()
 
 
 def test_no_region_is_no_work() -> None:
