@@ -50,7 +50,9 @@ def test_equals_one_after_the_other(fmt: str, dtype: str, layout: str, threads: 
 @pytest.mark.parametrize("fmt", ["rgb", "nv12"])
 def test_profiles_of_opencv(profile: str, fmt: str) -> None:
     frame, _ = make(fmt, 80, 60)
-    spec = Pipeline(size=(29, 37), roi="per_call", profile=profile, sample=Bilinear())
+    spec = Pipeline(
+        size=(29, 37), roi="per_call", profile=profile, sample=Bilinear(), intermediate="u8"
+    )
     rois = [(4, 6, 40, 50), (0, 0, 80, 60), (10, 2, 74, 58)]
     plan = spec.compile(threads=2)
     out = np.empty((3, *plan.shape[1:]), plan.dtype)
