@@ -105,7 +105,7 @@ void sample_lanes(const void* p0, int64_t readable0, const void* p1, int64_t rea
   int done = 0;
 #if defined(__AVX2__)
   if constexpr (sizeof(T) == 1)
-    done = sample_eights(r0, readable0, r1, readable1, span, t, v0, v1, n, lane);
+    done = sample_fours(r0, readable0, r1, readable1, span, t, v0, v1, n, lane);
 #endif
   store_lanes(done, n, span, lane, [&](int i) {
     const F32x4 a = t.w0[i] * load_pixel(r0, t.o0[i], readable0, span) +
@@ -279,7 +279,7 @@ void gather_lanes(const void* p, int64_t readable, int span, const Taps4& t, con
   const T* base = static_cast<const T*>(p);
   int done = 0;
 #if defined(__AVX2__)
-  if constexpr (sizeof(T) == 1) done = gather_eights(base, readable, span, t, w, n, lane);
+  if constexpr (sizeof(T) == 1) done = gather_fours(base, readable, span, t, w, n, lane);
 #endif
   store_lanes(done, n, span, lane, [&](int i) {
     return (w.w00[i] * load_pixel(base, t.o00[i], readable, span) +
