@@ -25,7 +25,6 @@ struct fv_image_plan {
 
 namespace {
 
-constexpr int kBandRows = 16;
 constexpr int kMaxRegions = 4096;  // of a batch
 
 Status missing(const char* function, const char* argument) {
@@ -59,7 +58,8 @@ Status open_transform(const fv_transform* t, fv_space from, fv_space to, Mat3& m
 
 std::string explain(const Plan& p) {
   static constexpr const char* kKinds[] = {"rows first (axis-aligned)", "taps (axis-aligned)",
-                                           "gather (affine or projective)", "cv2"};
+                                           "gather (affine or projective)", "cv2",
+                                           "separable filter"};
   std::string t = format("image plan: %dx%d %s, tensor %llu bytes, kernels %s\n", p.spec.width,
                          p.spec.height, dtype_name(p.store.dtype),
                          static_cast<unsigned long long>(p.store.bytes), kernels().isa);
@@ -72,13 +72,14 @@ std::string explain(const Plan& p) {
               g.mirror ? ", mirrored" : "", g.upright_width, g.upright_height);
   t += format("plan: %s, %s, chunks of %d pixels, image area [%d, %d, %d, %d]\n",
               kKinds[static_cast<int>(r.kind)],
-              r.kind == PlanKind::kCv2      ? cv2_name(p.cv2)
-              : r.kind == PlanKind::kGather ? (r.map.projective ? "projective" : "affine")
-              : r.fast                      ? "one tap: bytes to bytes, fixed point"
-              : r.direct                    ? "one tap: bytes to bytes"
-                                            : (p.x.single && p.y.single ? "one tap: exact copy"
-                                               : r.transposed           ? "quarter turn"
-                                                                        : "straight"),
+              r.kind == PlanKind::kCv2         ? cv2_name(p.cv2)
+              : r.kind == PlanKind::kSeparable ? (r.transposed ? "quarter turn" : "straight")
+              : r.kind == PlanKind::kGather    ? (r.map.projective ? "projective" : "affine")
+              : r.fast                         ? "one tap: bytes to bytes, fixed point"
+              : r.direct                       ? "one tap: bytes to bytes"
+                                               : (p.x.single && p.y.single ? "one tap: exact copy"
+                                                  : r.transposed           ? "quarter turn"
+                                                                           : "straight"),
               r.step, g.x0, g.y0, g.x1, g.y1);
   static constexpr const char* kSitings[] = {"", "center", "left", "top_left"};
   if (r.linear) t += format("chroma: linear, sited %s\n", kSitings[static_cast<int>(r.siting)]);
@@ -152,6 +153,7 @@ Status create_plan(const Spec& given, const fv_tensor& input, fv_axis_order orde
     for (auto& tap : group) tap.resize(static_cast<size_t>(spec.width));
   if (is_cv2(spec)) size_cv2(p);
   p.run.k = &kernels();
+  p.run.filter = &filter_kernels();
   return make_finish(quantization, p);
 }
 

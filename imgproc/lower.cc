@@ -159,6 +159,35 @@ Status choose_chroma(const Spec& spec, Run& r) {
   return ok();
 }
 
+// The axis along tensor x (a = 0) or y (1), which walks a source axis of `size` pixels: centres at
+// scale * (d + 0.5) + shift in memory.
+AxisMap axis_map(const Run& r, int a, double scale, double shift, bool vertical) {
+  const Geometry& g = r.geometry;
+  AxisMap m;
+  m.from = a ? g.y0 : g.x0;
+  m.to = a ? g.y1 : g.x1;
+  m.size = vertical ? r.source.height : r.source.width;
+  m.flip = scale < 0;
+  m.inside = g.inside;
+  m.constant = r.constant;
+  if (g.rect && g.at[a] == std::floor(g.at[a])) {
+    m.origin = static_cast<int>(g.at[a]);
+    m.scale = g.step[a];
+    m.start = g.start[a];
+  } else {
+    m.origin = m.from;
+    m.scale = std::fabs(scale);
+    m.start = (m.flip ? m.size - shift : shift) + m.scale * m.from;
+  }
+  m.planes = r.source.groups > 1 ? 2 : 1;
+  for (int i = 0; i < m.planes; ++i) {
+    const Channel& c = r.source.channel[r.source.group[i].lowest];
+    m.shift[i] = vertical ? c.shift_y : c.shift_x;
+    m.odd[i] = vertical ? c.odd_y : c.odd_x;
+  }
+  return m;
+}
+
 }  // namespace
 
 Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
@@ -187,6 +216,22 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   const bool straight = affine && m[1] == 0 && m[3] == 0;
   const bool crossed = affine && !straight && m[0] == 0 && m[4] == 0;
   r.transposed = r.jumps = crossed;
+  if (is_filter(s)) {
+    if (!straight && !crossed)
+      return Status(FV_SPEC_ERROR,
+                    "image plan: sample: a filter needs a region whose sides are parallel to the "
+                    "frame's, got one that is turned or in perspective",
+                    "use \"bilinear\" without antialias, profile \"exact\" or \"fast\"");
+    r.jumps = false;
+    r.kind = PlanKind::kSeparable;
+    r.step = kBlock;
+    if (straight) {
+      FV_TRY(build_filter(s, axis_map(r, 0, m[0], m[2], false), p.fx));
+      return build_filter(s, axis_map(r, 1, m[4], m[5], true), p.fy);
+    }
+    FV_TRY(build_filter(s, axis_map(r, 0, m[3], m[5], true), p.fx));
+    return build_filter(s, axis_map(r, 1, m[1], m[2], false), p.fy);
+  }
   if (straight || crossed) {
     const int side[2] = {r.source.width, r.source.height};
     const Ramp x = straight ? Ramp{m[0], m[2], r.nearest} : Ramp{m[3], m[5], r.nearest};

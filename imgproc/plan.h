@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "imgproc/filter.h"
 #include "imgproc/frame.h"
 #include "imgproc/geometry/transform.h"
 #include "imgproc/plans/cv2.h"
+#include "imgproc/rows/filter.h"
 #include "imgproc/rows/kernels.h"
 #include "imgproc/spec.h"
 
@@ -41,7 +43,10 @@ struct ColorMap {
   float m[3][4] = {};  // row j: weights of the three source components, constant
 };
 
-enum class PlanKind { kRowsFirst, kAxisAligned, kGather, kCv2 };
+inline constexpr int kBandRows = 16;  // most tensor rows of a band
+inline constexpr int kBlock = 128;    // most tensor columns of a block: see BandBlock
+
+enum class PlanKind { kRowsFirst, kAxisAligned, kGather, kCv2, kSeparable };
 
 // Taps along one axis of the tensor, for source positions that do not depend on the other.
 struct Axis {
@@ -54,6 +59,7 @@ struct Axis {
 // Everything one run needs, fixed before the bands start.
 struct Run {
   const Kernels* k = nullptr;
+  const FilterKernels* filter = nullptr;
   Source source;
   Geometry geometry;
   PlanKind kind = PlanKind::kGather;
@@ -92,6 +98,7 @@ struct Plan {
   Axis chroma_x, chroma_y;        // of linear chroma
   Cv2 cv2;                        // kCv2
   std::vector<int32_t> xo[3][2];  // [group][tap] offsets along tensor x
+  FilterAxis fx, fy;              // kSeparable; kept from run to run
 
   uint16_t table[3][256] = {};  // run.table: bits of the element, per channel and level
 
@@ -106,13 +113,22 @@ struct Rows {
   alignas(64) float inside[kChunk];
 };
 
-// lower.cc: classify the map, build tables and colour constants. Allocates nothing.
+// The same of kBlock columns of a band: what kSeparable makes at once.
+struct BandBlock {
+  alignas(64) float c[kBandRows][3][kBlock];
+};
+
+// lower.cc: classify the map, build tables and colour constants. Allocates nothing but tables of
+// filters (kSeparable) that are larger than those of every run before.
 Status lower(Plan& plan, const fv_frame& frame, const fv_roi* roi);
 
 // plans/*.cc: sample tensor pixels [x, x + n) of row y into rows.c (source components), and
 // rows.inside where run.constant.
 void sample_axis_aligned(const Plan& plan, int x, int y, int n, Rows& rows);
 void sample_gather(const Plan& plan, int x, int y, int n, Rows& rows);
+
+// Tensor pixels [x, x + n) of rows [y0, y1), n <= kBlock, y1 - y0 <= kBandRows.
+void sample_separable(const Plan& plan, int x, int n, int y0, int y1, BandBlock& block);
 
 // plans/cv2.cc: the profiles "cv2" and "cv2_4", whole values in the tensor's colour. size_cv2
 // allocates the tables once; lower_cv2 completes a run whose source and geometry are known.

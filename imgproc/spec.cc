@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "imgproc/filter.h"
 #include "imgproc/json.h"
 #include "imgproc/sha256.h"
 
@@ -295,6 +296,54 @@ Status unsupported(const std::string& what, const char* hint) {
   return Status(FV_SPEC_ERROR, "pipeline spec: " + what, hint);
 }
 
+// What the profile's library defines, and what this build can filter.
+Status check_sampler(const Spec& s) {
+  const std::string profile = "profile " + name(kProfiles, s.profile);
+  const std::string sample = "sample " + name(kSamples, s.sample);
+  if (s.sample == SampleKind::kBicubic && s.bicubic_a != -0.5 && s.bicubic_a != -0.75)
+    return unsupported("sample \"bicubic\": a is -0.5 or -0.75, got " + json::number(s.bicubic_a),
+                       "-0.5 is Pillow's, and torch's with antialias; -0.75 is OpenCV's");
+  if (s.profile == Profile::kPillow)
+    return unsupported(profile + " is not available in this build", "use \"exact\" or \"fast\"");
+  if (s.profile == Profile::kTorch) {
+    if (s.sample != SampleKind::kBilinear && s.sample != SampleKind::kBicubic)
+      return unsupported(
+          profile + " does not define " + sample + ": torch picks and averages other pixels",
+          "use \"bilinear\", \"bicubic\" or profile \"exact\"");
+    if (s.sample == SampleKind::kBicubic && s.bicubic_a != (s.antialias ? -0.5 : -0.75))
+      return unsupported(profile +
+                             " defines sample \"bicubic\" with a = -0.5 when antialias is "
+                             "set and with -0.75 otherwise",
+                         "set a");
+    if (s.intermediate == Intermediate::kU8 && s.sample == SampleKind::kBicubic)
+      return unsupported(
+          profile + " with intermediate \"u8\" is not available in this build for " + sample,
+          "use intermediate \"f32\"");
+    if (s.antialias && s.grid != Grid::kHalfPixel)
+      return unsupported(profile + " defines antialias for grid \"half_pixel\" only",
+                         "use that grid");
+  }
+  if (is_filter(s) && s.chroma != Chroma::kReplicate)
+    return unsupported(
+        "chroma \"linear\" is not available in this build for filters (" + sample + ")",
+        "use \"replicate\"");
+  if (is_filter(s) && s.border != BorderKind::kReplicate && s.border != BorderKind::kConstant)
+    return unsupported("border " + name(kBorders, s.border) +
+                           " is not available in this build for filters (" + sample + ")",
+                       "use \"replicate\" or \"constant\"");
+  if (is_filter(s) && s.fit == FitKind::kMatrix) {
+    const std::vector<double>& m = s.matrix;
+    const bool along = (m[1] == 0 && m[3] == 0) || (m[0] == 0 && m[4] == 0);
+    if (m[6] != 0 || m[7] != 0 || !along)
+      return unsupported(
+          sample + (s.antialias ? " with antialias" : "") +
+              " is a filter along the frame's axes: expected a matrix that keeps them, got one "
+              "that turns, shears or is in perspective",
+          "use \"bilinear\" without antialias, profile \"exact\" or \"fast\"");
+  }
+  return ok();
+}
+
 // The cv2 profiles: what OpenCV's resize, warpAffine, warpPerspective and cvtColor define for 8-bit
 // pictures, to the bit.
 Status check_cv2(const Spec& s) {
@@ -394,15 +443,7 @@ Result<Spec> parse_spec(std::string_view text) {
 
 Status check_supported(const Spec& s) {
   if (is_cv2(s)) return check_cv2(s);
-  if (s.profile != Profile::kExact && s.profile != Profile::kFast)
-    return unsupported("profile " + name(kProfiles, s.profile) + " is not available in this build",
-                       "use \"exact\" or \"fast\"");
-  if (s.sample != SampleKind::kBilinear && s.sample != SampleKind::kNearest)
-    return unsupported("sample " + name(kSamples, s.sample) + " is not available in this build",
-                       "use \"bilinear\" or \"nearest\"");
-  if (s.antialias)
-    return unsupported("sample: antialias is not available in this build",
-                       "set antialias to false, knowing that large reductions will alias");
+  FV_TRY(check_sampler(s));
   const bool blends = s.border == BorderKind::kReplicate || s.border == BorderKind::kConstant;
   if (!blends && s.chroma == Chroma::kLinear)
     return unsupported("border " + name(kBorders, s.border) +

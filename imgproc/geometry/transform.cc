@@ -286,6 +286,11 @@ Result<Geometry> plan_geometry(const Spec& spec, int width, int height, int rota
     double sx, sy, tx, ty;
     FV_TRY(axis(spec.grid, from_x, source_w, g.at[0], g.size[0], sx, tx));
     FV_TRY(axis(spec.grid, from_y, source_h, g.at[1], g.size[1], sy, ty));
+    g.rect = (!roi || roi->kind == FV_ROI_RECT) && spec.grid == Grid::kHalfPixel;
+    g.start[0] = from_x + (roi ? roi->v[0] : 0);
+    g.start[1] = from_y + (roi ? roi->v[1] : 0);
+    g.step[0] = sx;
+    g.step[1] = sy;
     if (spec.fit == FitKind::kCrop) {  // what is shown of the region; the rest is cut off
       from_x = std::max(0.0, -g.at[0] * sx);
       from_y = std::max(0.0, -g.at[1] * sy);

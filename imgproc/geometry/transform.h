@@ -27,7 +27,11 @@ struct Geometry {
   double at[2] = {}, size[2] = {};
   double gain = 0;       // of a crop that is resized by a factor, not to a size; else 0
   double valid[4] = {};  // part of the tensor that shows the region
-  bool inside = false;   // the region stays inside the frame: taps are clamped, no border is seen
+  // The region in upright pixels, when its sides are those of the frame: tensor pixel x is centred
+  // at start + (x - at + 0.5) * step, likewise y. Exact where the map's rounding is not.
+  bool rect = false;
+  double start[2] = {}, step[2] = {};
+  bool inside = false;  // the region stays inside the frame: taps are clamped, no border is seen
 };
 
 // A ROI must be given exactly when the spec says "per_call".

@@ -71,17 +71,71 @@ void fill(const Plan& p, int x0, int x1, int y) {
   for (int x = x0; x < x1; x += kChunk) store(p, x, y, std::min(kChunk, x1 - x), level);
 }
 
+// Colour, normalisation and store of sampled pixels [x, x + n) of row y: source components `in`.
+void emit(const Plan& p, int x, int y, int n, const float* const in[3], const float* inside) {
+  const Run& r = p.run;
+  const Kernels& k = *r.k;
+  const Store& s = r.store;
+  alignas(64) float out[3][kChunk];
+  const bool planar = s.dtype == FV_FLOAT32 && s.pixel == 1;
+  const float* done[3] = {};
+  for (int c = 0; c < s.channels; ++c) {
+    const float* from = in[r.color.from[c]];
+    const float* m = r.color.m[c];
+    if (!r.color.copy) {
+      const bool one = m[1] == 0 && m[2] == 0;
+      if (one)
+        k.mix1(in[0], inside, m, r.border[c], n, out[c]);
+      else
+        k.mix3(in[0], in[1], in[2], inside, m, r.border[c], n, out[c]);
+      from = out[c];
+    } else if (inside) {
+      static constexpr float kIdentity[4] = {1, 0, 0, 0};
+      k.mix1(from, inside, kIdentity, r.border[c], n, out[c]);
+      from = out[c];
+    }
+    if (r.plain || r.table) {  // the store clamps and rounds by itself
+      done[c] = from;
+      continue;
+    }
+    // Planar float tensors are finished right where they belong.
+    float* to = planar ? reinterpret_cast<float*>(r.dst) + s.component[c] + y * s.row + x : out[c];
+    k.finish(from, r.round, r.scale[c], r.bias[c], n, to);
+    done[c] = to;
+  }
+  if (!planar) store(p, x, y, n, done);
+}
+
+// The image area of rows [y0, y1), block by block.
+void run_blocks(const Plan& p, int y0, int y1) {
+  const Run& r = p.run;
+  BandBlock block;
+  alignas(64) float inside[kBlock];
+  for (int x = r.geometry.x0; x < r.geometry.x1; x += r.step) {
+    const int n = std::min(r.step, r.geometry.x1 - x);
+    sample_separable(p, x, n, y0, y1, block);
+    for (int y = y0; y < y1; ++y) {
+      auto& c = block.c[y - y0];
+      const float* const rows[3] = {c[0], c[1], c[2]};
+      if (r.source.unit != 1)
+        for (int i = 0; i < r.source.channels; ++i) r.k->scale(c[i], r.source.unit, n);
+      if (r.constant)
+        for (int i = 0; i < n; ++i)
+          inside[i] = p.fx.inside[static_cast<size_t>(x + i)] * p.fy.inside[static_cast<size_t>(y)];
+      emit(p, x, y, n, rows, r.constant ? inside : nullptr);
+    }
+  }
+}
+
 }  // namespace
 
 void run_band(const Plan& p, int y0, int y1) {
   const Run& r = p.run;
-  const Kernels& k = *r.k;
   const Geometry& g = r.geometry;
-  const Store& s = r.store;
   Rows rows;
-  alignas(64) float out[3][kChunk];
-  const bool planar = s.dtype == FV_FLOAT32 && s.pixel == 1;
   if (r.jumps) prefetch_band(r, y0, y1);
+  const bool blocks = r.kind == PlanKind::kSeparable;
+  if (blocks && y0 < g.y1 && y1 > g.y0) run_blocks(p, std::max(y0, g.y0), std::min(y1, g.y1));
   for (int y = y0; y < y1; ++y) {
     if (y < g.y0 || y >= g.y1) {
       fill(p, 0, p.spec.width, y);
@@ -90,7 +144,7 @@ void run_band(const Plan& p, int y0, int y1) {
     fill(p, 0, g.x0, y);
     if (r.skips && y + 1 < y1) prefetch_row(p, y + 1);
     if (r.direct) run_direct(p, y);
-    for (int x = g.x0; x < g.x1 && !r.direct; x += r.step) {
+    for (int x = g.x0; x < g.x1 && !r.direct && !blocks; x += r.step) {
       const int n = std::min(r.step, g.x1 - x);
       if (r.kind == PlanKind::kCv2)
         sample_cv2(p, x, y, n, rows);
@@ -98,34 +152,8 @@ void run_band(const Plan& p, int y0, int y1) {
         sample_gather(p, x, y, n, rows);
       else
         sample_axis_aligned(p, x, y, n, rows);
-      const float* inside = r.constant ? rows.inside : nullptr;
-      const float* done[3] = {};
-      for (int c = 0; c < s.channels; ++c) {
-        const float* in = rows.c[r.color.from[c]];
-        const float* m = r.color.m[c];
-        if (!r.color.copy) {
-          const bool one = m[1] == 0 && m[2] == 0;
-          if (one)
-            k.mix1(rows.c[0], inside, m, r.border[c], n, out[c]);
-          else
-            k.mix3(rows.c[0], rows.c[1], rows.c[2], inside, m, r.border[c], n, out[c]);
-          in = out[c];
-        } else if (inside) {
-          static constexpr float kIdentity[4] = {1, 0, 0, 0};
-          k.mix1(in, inside, kIdentity, r.border[c], n, out[c]);
-          in = out[c];
-        }
-        if (r.plain || r.table) {  // the store clamps and rounds by itself
-          done[c] = in;
-          continue;
-        }
-        // Planar float tensors are finished right where they belong.
-        float* to =
-            planar ? reinterpret_cast<float*>(r.dst) + s.component[c] + y * s.row + x : out[c];
-        k.finish(in, r.round, r.scale[c], r.bias[c], n, to);
-        done[c] = to;
-      }
-      if (!planar) store(p, x, y, n, done);
+      const float* const in[3] = {rows.c[0], rows.c[1], rows.c[2]};
+      emit(p, x, y, n, in, r.constant ? rows.inside : nullptr);
     }
     fill(p, g.x1, p.spec.width, y);
   }

@@ -1,0 +1,185 @@
+#include "imgproc/filter.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "imgproc/rows/filter.h"
+
+namespace foveal::imgproc {
+namespace {
+
+constexpr double kMaxTaps = 1 << 24;  // of a whole axis
+
+// Each is 0 beyond its radius.
+double triangle(double x) { return std::max(1 - std::fabs(x), 0.0); }
+
+double cubic(double x, double a) {  // Keys' family
+  x = std::fabs(x);
+  if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  if (x < 2) return (((x - 5) * x + 8) * x - 4) * a;
+  return 0;
+}
+
+double sinc(double x) {
+  if (x == 0) return 1;
+  x *= 3.14159265358979323846;
+  return std::sin(x) / x;
+}
+double lanczos3(double x) { return -3 <= x && x < 3 ? sinc(x) * sinc(x / 3) : 0; }
+
+double radius(SampleKind kind) {
+  switch (kind) {
+    case SampleKind::kBicubic:
+      return 2;
+    case SampleKind::kLanczos3:
+      return 3;
+    case SampleKind::kArea:
+      return 0.5;
+    default:
+      return 1;
+  }
+}
+
+double weight(const Spec& s, double x) {
+  switch (s.sample) {
+    case SampleKind::kBicubic:
+      return cubic(x, s.bicubic_a);
+    case SampleKind::kLanczos3:
+      return lanczos3(x);
+    case SampleKind::kArea:  // Pillow's box counts whole pixels
+      return x > -0.5 && x <= 0.5 ? 1 : 0;
+    default:
+      return triangle(x);
+  }
+}
+
+// Appends the taps of one pixel to a table of pixels in memory order: `values` from pixel `at` on.
+void put(const std::vector<double>& values, int at, int shift, int d, Filter& f) {
+  const int first = at >> shift;
+  const int last = (at + static_cast<int>(values.size()) - 1) >> shift;
+  f.first[d] = first;
+  f.count[d] = last - first + 1;
+  float* w = f.weights.data() + static_cast<int64_t>(d) * f.taps;
+  std::fill_n(w, f.taps, 0.0f);
+  double sum = 0;
+  for (size_t k = 0; k < values.size(); ++k) {  // pixels that share a sample add up
+    const int tap = ((at + static_cast<int>(k)) >> shift) - first;
+    sum += values[k];
+    if (k + 1 == values.size() || ((at + static_cast<int>(k) + 1) >> shift) - first != tap) {
+      w[tap] = static_cast<float>(sum);
+      sum = 0;
+    }
+  }
+}
+
+// torch places its pixels in float32, and large frames show it: up to 0.03 of 255.
+double centre_of(const Spec& s, const AxisMap& m, int d) {
+  const double at = d - m.origin + 0.5;
+  if (s.profile != Profile::kTorch || s.grid != Grid::kHalfPixel) return m.start + at * m.scale;
+  const float scale = static_cast<float>(m.scale);
+  if (s.antialias) return m.start + scale * static_cast<float>(at);
+  return m.start + static_cast<float>(static_cast<double>(scale) * at - 0.5) + 0.5;
+}
+
+}  // namespace
+
+bool is_filter(const Spec& s) {
+  return s.antialias || s.profile == Profile::kTorch || s.sample == SampleKind::kBicubic ||
+         s.sample == SampleKind::kArea || s.sample == SampleKind::kLanczos3;
+}
+
+Status build_filter(const Spec& s, const AxisMap& m, FilterAxis& axis) {
+  if (axis.built && axis.map == m) return ok();
+  axis.built = false;
+  const bool area = s.sample == SampleKind::kArea;
+  // Area averages what a tensor pixel covers, when that is less than a pixel, too. Not in Pillow.
+  const bool overlap = area && s.profile != Profile::kPillow;
+  const double stretch = overlap ? m.scale : area || s.antialias ? std::max(m.scale, 1.0) : 1.0;
+  const double support = radius(s.sample) * stretch;
+  const double widest = std::min<double>(2 * support + 2, m.size);
+  const double wanted = (2 * support + 2) * (m.to - m.from);
+  if (wanted > kMaxTaps)
+    return Status(FV_INVALID_ARGUMENT,
+                  format("image plan: sample: %d pixels of %.3g source pixels each are too much to "
+                         "filter",
+                         m.to - m.from, m.scale),
+                  "choose a smaller region");
+  const bool cut = m.inside && (s.antialias || area);
+  const size_t n = static_cast<size_t>(m.to);
+  axis.inside.assign(n, 1.0f);
+  for (int i = 0; i < m.planes; ++i) {
+    Filter& f = axis.plane[i];
+    const int most = static_cast<int>(widest / (1 << m.shift[i])) + 3;
+    f.taps = (most + kTapPad - 1) / kTapPad * kTapPad;
+    f.first.resize(n);
+    f.count.resize(n);
+    f.weights.resize(n * static_cast<size_t>(f.taps));
+  }
+  std::vector<double>& w = axis.window;
+  for (int d = m.from; d < m.to; ++d) {
+    const double centre = centre_of(s, m, d);
+    double lo = centre - support, hi = centre + support;
+    if (s.profile == Profile::kTorch) {
+      lo = static_cast<float>(lo);
+      hi = static_cast<float>(hi);
+    }
+    double begin = std::floor(lo + (overlap ? 0 : 0.5));
+    double end = overlap ? std::ceil(hi) : std::floor(hi + 0.5);
+    if (cut) {
+      begin = std::clamp<double>(begin, 0, m.size - 1);
+      end = std::clamp<double>(end, begin + 1, m.size);
+    } else {
+      end = std::max(end, begin + 1);
+    }
+    // Weights of the window, normalised; then what of it lies in the frame.
+    w.clear();
+    double sum = 0;
+    for (double i = begin; i < end; ++i) {
+      const double v =
+          overlap ? std::max(std::min(i + 1, centre + support) - std::max(i, centre - support), 0.0)
+                  : weight(s, (i - centre + 0.5) * (1 / stretch));
+      w.push_back(v);
+      sum += v;
+    }
+    if (sum != 0)
+      for (double& v : w) v /= sum;
+    else
+      w.assign(1, 1.0);
+    const double first = std::clamp<double>(begin, 0, m.size - 1);
+    const double last =
+        std::clamp<double>(begin + static_cast<double>(w.size()) - 1, 0, m.size - 1);
+    const size_t kept = static_cast<size_t>(last - first) + 1;
+    if (kept != w.size() || begin != first) {
+      double before = 0, after = 0;
+      const auto from = static_cast<int64_t>(first - begin);  // may lie outside of w
+      const auto count = static_cast<int64_t>(w.size());
+      for (int64_t k = 0; k < count; ++k) {
+        if (begin + static_cast<double>(k) < 0) before += w[static_cast<size_t>(k)];
+        if (begin + static_cast<double>(k) > m.size - 1) after += w[static_cast<size_t>(k)];
+      }
+      if (from >= 0 && from < count) {
+        w.erase(w.begin(), w.begin() + from);
+        w.resize(kept);
+      } else {
+        w.assign(kept, 0.0);
+      }
+      if (m.constant) {
+        axis.inside[static_cast<size_t>(d)] = static_cast<float>(1 - before - after);
+      } else {
+        w.front() += before;
+        w.back() += after;
+      }
+    }
+    int at = static_cast<int>(first);
+    if (m.flip) {
+      std::reverse(w.begin(), w.end());
+      at = m.size - at - static_cast<int>(w.size());
+    }
+    for (int i = 0; i < m.planes; ++i) put(w, at + m.odd[i], m.shift[i], d, axis.plane[i]);
+  }
+  axis.map = m;
+  axis.built = true;
+  return ok();
+}
+
+}  // namespace foveal::imgproc

@@ -1,0 +1,55 @@
+// Separable filters: which source pixels make a tensor pixel along one axis, and how much of each.
+#ifndef FOVEAL_IMGPROC_FILTER_H_
+#define FOVEAL_IMGPROC_FILTER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "imgproc/spec.h"
+
+namespace foveal::imgproc {
+
+// One axis of a run. Tensor pixel d, from <= d < to, is centred at
+// start + (d - origin + 0.5) * scale in upright source pixels; `flip` counts them from the other
+// end in memory.
+struct AxisMap {
+  double start = 0, scale = 1;
+  int origin = 0, from = 0, to = 0;
+  int size = 0;  // source pixels along the axis
+  bool flip = false;
+  // Of the first group's planes and of the others': pixel i is sample (i + odd) >> shift.
+  int shift[2] = {}, odd[2] = {};
+  int planes = 1;
+  bool inside = true;     // the region stays inside the frame
+  bool constant = false;  // taps outside of the frame are left out: see `inside` of FilterAxis
+  bool operator==(const AxisMap&) const = default;
+};
+
+// Taps of every tensor pixel on planes of one subsampling, in samples: pixel d is the sum over k <
+// count[d] of weights[d * taps + k] times sample first[d] + k. Weights beyond count are zero.
+struct Filter {
+  int taps = 0;  // a multiple of kTapPad
+  std::vector<int32_t> first, count;
+  std::vector<float> weights;
+};
+
+// The tables of one axis. They grow when a run needs more than any run before: later runs of the
+// same geometry find them ready and allocate nothing.
+struct FilterAxis {
+  AxisMap map;
+  bool built = false;
+  Filter plane[2];            // of the first group and of the others
+  std::vector<float> inside;  // sum of the weights within the frame
+  std::vector<double> window;
+};
+
+// Whether this sampler is a filter of this header at all (outside of profile "torch", bilinear
+// without antialias and nearest have plans of their own).
+bool is_filter(const Spec& spec);
+
+// Builds the tables unless they are there already.
+// FV_INVALID_ARGUMENT if the filter covers too many pixels.
+Status build_filter(const Spec& spec, const AxisMap& map, FilterAxis& axis);
+
+}  // namespace foveal::imgproc
+#endif  // FOVEAL_IMGPROC_FILTER_H_

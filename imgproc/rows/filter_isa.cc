@@ -1,0 +1,80 @@
+// Compiled once per instruction set: the build defines FOVEAL_ISA and its compiler flags.
+#include "base/simd.h"
+#include "imgproc/rows/filter.h"
+
+namespace foveal::imgproc::FOVEAL_ISA {
+namespace {
+
+typedef float F32x8 __attribute__((vector_size(32)));
+typedef float F32x8u __attribute__((vector_size(32), aligned(4), may_alias));
+static_assert(kTapPad == 8);
+
+// Four blocks of columns at a time stay in registers while the rows go by.
+template <int kColumns, class Element>
+FV_INLINE void sum_block(const Element* base, int64_t stride, const float* w, int count,
+                         float* __restrict out) {
+  float sum[kColumns] = {};
+  for (int k = 0; k < count; ++k) {
+    const Element* row = base + k * stride;
+    const float weight = w[k];
+#pragma GCC unroll 64
+    for (int i = 0; i < kColumns; ++i) sum[i] += weight * static_cast<float>(row[i]);
+  }
+  std::memcpy(out, sum, sizeof sum);
+}
+
+template <class Element>
+void sum_rows(const uint8_t* bytes, int64_t stride, const float* w, int count, int n, float* out) {
+  const Element* base = reinterpret_cast<const Element*>(bytes);
+  constexpr int kColumns = 4 * simd::kLanes;
+  int i = 0;
+  for (; i + kColumns <= n; i += kColumns) sum_block<kColumns>(base + i, stride, w, count, out + i);
+  for (; i < n; ++i) sum_block<1>(base + i, stride, w, count, out + i);
+}
+
+template <int kPixel>
+FV_INLINE void split_pixels(const float* __restrict in, int pixel, int bytes, int n,
+                            float* const lane[3]) {
+  const int step = kPixel ? kPixel : pixel;
+  for (int b = 0; b < bytes; ++b) {
+    float* __restrict out = lane[b];
+    if (!out) continue;
+    for (int i = 0; i < n; ++i) out[i] = in[i * step + b];
+  }
+}
+
+void split(const float* in, int pixel, int bytes, int n, float* const lane[3]) {
+  switch (pixel) {
+    case 1:
+      return split_pixels<1>(in, pixel, bytes, n, lane);
+    case 2:
+      return split_pixels<2>(in, pixel, bytes, n, lane);
+    case 3:
+      return split_pixels<3>(in, pixel, bytes, n, lane);
+    case 4:
+      return split_pixels<4>(in, pixel, bytes, n, lane);
+    default:
+      return split_pixels<0>(in, pixel, bytes, n, lane);
+  }
+}
+
+void sum_line(const float* line, LineTaps<float> t, int n, float* out) {
+  for (int i = 0; i < n; ++i) {
+    const float* in = line + (t.first[i] - t.origin);
+    const float* w = t.weights + static_cast<int64_t>(i) * t.taps;
+    F32x8 sum = {};
+    for (int k = 0; k < t.taps; k += 8)
+      sum += *reinterpret_cast<const F32x8u*>(w + k) * *reinterpret_cast<const F32x8u*>(in + k);
+    out[i] = ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+  }
+}
+
+}  // namespace
+
+#define FV_STR_(x) #x
+#define FV_STR(x) FV_STR_(x)
+extern const FilterKernels kFilterTable;
+const FilterKernels kFilterTable = {
+    FV_STR(FOVEAL_ISA), {sum_rows<uint8_t>, sum_rows<uint16_t>, sum_rows<float>}, split, sum_line};
+
+}  // namespace foveal::imgproc::FOVEAL_ISA
