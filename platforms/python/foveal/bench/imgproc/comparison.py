@@ -42,7 +42,9 @@ def compare(
         raise ArgumentError(
             f"bench: expected rounds and threads from 1 up, got {rounds} and {list(threads)}"
         )
-    chosen = [_case(one) for one in cases or (*CASES, camera.NAME)]
+    # The camera first: with torch in the process,
+    # OpenCV's part took up to three times as long.
+    chosen = [_case(one) for one in cases or (camera.NAME, *CASES)]
     names = [name for name in dict.fromkeys(against) if name not in ("foveal", "floor")]
     libraries = [find(name) for name in ("foveal", "floor", *names)]
     versions = {library.name: library.version() for library in libraries}
