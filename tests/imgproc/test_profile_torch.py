@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from foveal.errors import SpecError
 from foveal.frame import Frame
 from foveal.image import Bicubic, Bilinear, Pipeline
 from make_torch_vectors import CASES, FILE, MODES, picture, places
@@ -26,3 +27,26 @@ def test_float_is_torchs(case: int, mode: str, antialias: bool, turned: bool) ->
     with np.load(FILE) as kept:
         want = np.clip(kept[f"{case}_{mode}_{antialias}_f32"], 0, 255)  # overshoot is clamped here
     np.testing.assert_allclose(got.ravel()[places(case)], want, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+@pytest.mark.parametrize("antialias", [False, True])
+def test_bytes_are_within_one(case: int, antialias: bool) -> None:
+    """torch rounds uint8 pictures between its passes, too."""
+    spec = Pipeline(
+        size=CASES[case][1],
+        color="GRAY",
+        sample=Bilinear(antialias),
+        profile="torch",
+        intermediate="u8",
+    )
+    got, _ = spec.compile(dtype="uint8")(Frame.from_numpy(picture(case)))
+    with np.load(FILE) as kept:
+        want = kept[f"{case}_bilinear_{antialias}_u8"]
+    np.testing.assert_allclose(got.ravel()[places(case)].astype(int), want, rtol=0, atol=1)
+
+
+def test_bytes_of_bicubic_are_refused() -> None:
+    sample = Bicubic(a=-0.5, antialias=True)
+    with pytest.raises(SpecError, match="intermediate"):
+        Pipeline(size=(8, 6), sample=sample, profile="torch", intermediate="u8").compile()
