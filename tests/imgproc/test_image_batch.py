@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from foveal.errors import ArgumentError, FovealError, FrameError, ShapeError, SpecError
 from foveal.frame import Frame
-from foveal.image import Bilinear, Constant, Letterbox, Norm, Pipeline, Quad, RotatedRect
+from foveal.image import Area, Bilinear, Constant, Letterbox, Norm, Pipeline, Quad, RotatedRect
 from imgproc_frames import make, noise
 
 ROIS = [
@@ -59,6 +59,19 @@ def test_profiles_of_opencv(profile: str, fmt: str) -> None:
     plan.run(frame, rois=rois, out=out)
     for i, roi in enumerate(rois):
         assert out[i].tobytes() == spec.compile()(frame, roi)[0].tobytes()
+
+
+@pytest.mark.parametrize("sample", [Bilinear(antialias=True), Area()])
+def test_filters(sample: Any) -> None:
+    frame, _ = make("rgb", 80, 60)
+    spec = Pipeline(size=(19, 17), roi="per_call", sample=sample)
+    rois = [(4.5, 6, 40, 50), (0, 0, 80, 60), (10, 2.25, 74, 58)]
+    plan = spec.compile(dtype="int8", layout="nhwc", threads=2, quantize=(2, -5))
+    out = np.empty((3, *plan.shape[1:]), plan.dtype)
+    plan.run(frame, rois=rois, out=out)
+    for i, roi in enumerate(rois):
+        one = spec.compile(dtype="int8", layout="nhwc", quantize=(2, -5))
+        assert out[i].tobytes() == one(frame, roi)[0].tobytes()
 
 
 def test_no_region_is_no_work() -> None:
