@@ -33,5 +33,5 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except fv.FovealError as error:
+    except (fv.FovealError, OSError) as error:
         sys.exit(f"error: {error}")

@@ -77,6 +77,9 @@ class Task(ABC):
         self.timings: dict[str, float] = dict.fromkeys(STEPS, 0.0)
         """Milliseconds of the call that ended last, summed over its pictures and stages."""
 
+    def __repr__(self) -> str:
+        return f"<foveal.vision.{type(self).__name__} {self._stage.name}>"
+
     @property
     def session(self) -> Any:
         """The session that runs the (first) model; it belongs to the task."""
