@@ -230,13 +230,19 @@ fv_support Backend::supports(const fv_node& node) const {
   answer.abi = FV_ABI_INIT(fv_support);
   library_->api().supports(backend_, &node, &answer);
   answer.reason[sizeof(answer.reason) - 1] = 0;
+  if (answer.supported < 0) {
+    starved_ = true;
+    answer.supported = 0;
+  }
   if (answer.in_layout.id == FV_LAYOUT_ANY) answer.out_layout = answer.in_layout;
   return answer;
 }
 
 bool Backend::fuses(const fv_node& node, const fv_node& post, int chain_input) const {
   const auto entry = library_->entry(&fv_plugin_api::fuses);
-  return entry && entry(backend_, &node, &post, chain_input);
+  const int32_t answer = entry ? entry(backend_, &node, &post, chain_input) : 0;
+  if (answer < 0) starved_ = true;
+  return answer > 0;
 }
 
 Result<std::unique_ptr<Program>> Program::compile(std::shared_ptr<Backend> backend,

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -67,11 +68,14 @@ class Backend {
   fv_backend* get() const { return backend_; }
   fv_support supports(const fv_node& node) const;
   bool fuses(const fv_node& node, const fv_node& post, int chain_input) const;
+  // Whether an answer since the last call was "no" only because the backend had no memory.
+  bool take_starved() const { return std::exchange(starved_, false); }
 
  private:
   Backend() = default;
   std::shared_ptr<Library> library_;
   int device_ = 0;
+  mutable bool starved_ = false;
   fv_backend* backend_ = nullptr;
 };
 

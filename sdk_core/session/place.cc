@@ -77,9 +77,7 @@ void join_islands(PlacedGraph& g, const Backends& backends) {
   }
 }
 
-}  // namespace
-
-Result<PlacedGraph> place(Graph graph, const Backends& backends, bool fuse) {
+Result<PlacedGraph> place_and_fuse(Graph graph, const Backends& backends, bool fuse) {
   PlacedGraph g;
   const auto runs = [&](const Graph& current, int node) {
     const Node& n = current.nodes[static_cast<size_t>(node)];
@@ -118,6 +116,18 @@ Result<PlacedGraph> place(Graph graph, const Backends& backends, bool fuse) {
   }
   FV_TRY(choose_layouts(g, backends));
   return g;
+}
+
+}  // namespace
+
+Result<PlacedGraph> place(Graph graph, const Backends& backends, bool fuse) {
+  for (const auto& b : backends) b->take_starved();  // by what an exception ended
+  Result<PlacedGraph> placed = place_and_fuse(std::move(graph), backends, fuse);
+  for (const auto& b : backends)
+    if (b->take_starved())
+      return Status(FV_OUT_OF_MEMORY, "device '" + std::string(b->device().name) +
+                                          "' has no memory to tell what it runs");
+  return placed;
 }
 
 }  // namespace foveal

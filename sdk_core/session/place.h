@@ -31,7 +31,8 @@ struct PlacedGraph {
 };
 
 // decompose -> place -> fuse -> choose layouts -> insert relayouts.
-// Fails with the list of everything no backend can run, with the reasons they gave.
+// Fails with the list of everything no backend can run, with the reasons they gave; with
+// FV_OUT_OF_MEMORY when a backend had none to answer.
 Result<PlacedGraph> place(Graph graph, const Backends& backends, bool fuse);
 
 }  // namespace foveal

@@ -7,8 +7,9 @@
 #include "base/dlpack.h"
 #include "check.h"
 #include "foveal/foveal.h"
+#include "sanitizer.h"
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__GLIBC__) && !defined(FV_SANITIZER)
 #define FV_COUNTS_ALLOCATIONS 1
 // Interposed for the whole process, plugins included.
 extern "C" {

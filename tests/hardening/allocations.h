@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "core/sanitizer.h"
+
 namespace foveal::test {
 
 // Of the thread that asks: workers of the pool do not allocate once they run.
@@ -34,15 +36,7 @@ struct Watch {
 
 }  // namespace foveal::test
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define FV_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FV_ADDRESS_SANITIZER 1
-#endif
-#endif
-
-#if defined(FV_ADDRESS_SANITIZER)
+#if defined(FV_SANITIZER)
 
 void* operator new(size_t n) {
   void* p = foveal::test::deny() ? nullptr : std::malloc(n ? n : 1);

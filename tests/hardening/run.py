@@ -8,19 +8,21 @@
 Each kind has a build tree of its own in build/. `asan`: AddressSanitizer and UBSan over all C++
 tests (with a search for leaks), chosen Python tests and mutations of model files and specs.
 `tsan`: ThreadSanitizer over the thread pool and sessions. `fuzz`: libFuzzer, a while per target;
-needs clang. `short`: a little of each, for continuous integration; without clang it says so and
-leaves fuzzing out.
+needs clang. `short`: the C++ tests and a little fuzzing in one tree of clang's, and `tsan`, for
+continuous integration; without clang it says so, and runs the C++ tests in a tree of gcc's.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import platform
 import re
 import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -39,6 +41,10 @@ PYTHON_TESTS = [
     "tests/ops/test_resize.py", "tests/ops/test_reduce.py", "tests/ops/test_raster.py",
     "tests/ops/test_cast.py", "tests/hardening",
 ]  # fmt: skip
+
+
+# Where time is short one instruction set is enough: the others are the same source.
+ONE_ISA = ["-DFOVEAL_CPU_ISAS=avx2"] if platform.machine() in ("x86_64", "AMD64") else []
 
 
 class Failed(Exception):
@@ -65,7 +71,8 @@ def build(tree: Path, sanitize: str, *extra: str, targets: tuple[str, ...] = ())
     configure += [f"-DFOVEAL_SANITIZE={sanitize}", *prefix, *extra]
     tools = {"PATH": str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"]}
     call([*configure, "--log-level=WARNING"], f"configure {tree.name}", tools)
-    call(["cmake", "--build", str(tree), *(f"-t{t}" for t in targets)], f"build {tree.name}", tools)
+    chosen = ["--target", *targets] if targets else []
+    call(["cmake", "--build", str(tree), *chosen], f"build {tree.name}", tools)
 
 
 def ctest(tree: Path, env: dict[str, str], pattern: str = ".") -> None:
@@ -90,10 +97,15 @@ def package(tree: Path) -> Path:
     return folder.parent
 
 
-def asan(tree: Path, *, make: bool, mutations: int, python: bool) -> None:
+def cpp_tests(tree: Path) -> None:
+    """All C++ tests under AddressSanitizer, with a search for leaks."""
+    ctest(tree, {"ASAN_OPTIONS": ASAN + ":detect_leaks=1", "UBSAN_OPTIONS": UBSAN})
+
+
+def asan(tree: Path, *, make: bool, mutations: int) -> None:
     if make:
         build(tree, "address,undefined")
-    ctest(tree, {"ASAN_OPTIONS": ASAN + ":detect_leaks=1", "UBSAN_OPTIONS": UBSAN})
+    cpp_tests(tree)
     env = {
         "LD_PRELOAD": " ".join(library(n) for n in ("libasan.so", "libstdc++.so")),
         "ASAN_OPTIONS": ASAN + ":detect_leaks=0",  # the interpreter keeps what it has
@@ -101,9 +113,8 @@ def asan(tree: Path, *, make: bool, mutations: int, python: bool) -> None:
         "PYTHONMALLOC": "malloc",  # arrays and buffers one by one
         "PYTHONPATH": str(package(tree)),
     }
-    if python:
-        command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
-        call([*command, *PYTHON_TESTS], "Python tests under AddressSanitizer", env)
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
+    call([*command, *PYTHON_TESTS], "Python tests under AddressSanitizer", env)
     if mutations:
         command = [sys.executable, "tests/fuzz/mutate.py", "--count", str(mutations)]
         call(command, f"{mutations} mutations per format under AddressSanitizer", env)
@@ -112,7 +123,7 @@ def asan(tree: Path, *, make: bool, mutations: int, python: bool) -> None:
 def tsan(tree: Path, *, make: bool) -> None:
     if make:
         targets = ("make_models", "threads_test", "thread_pool_test")
-        build(tree, "thread", "-DFOVEAL_PYTHON=OFF", targets=targets)
+        build(tree, "thread", "-DFOVEAL_PYTHON=OFF", *ONE_ISA, targets=targets)
     options = "halt_on_error=1:second_deadlock_stack=1"
     ctest(tree, {"TSAN_OPTIONS": options}, "^(make_models|threads_test|thread_pool_test)$")
 
@@ -130,15 +141,13 @@ def clang() -> tuple[str, str] | None:
     return None
 
 
-def fuzz(tree: Path, *, make: bool, seconds: int) -> None:
-    if make:
-        compilers = clang()
-        if not compilers:
-            raise Failed("fuzz: no clang with libFuzzer found: " + CLANG)
-        extra = [f"-DCMAKE_C_COMPILER={compilers[0]}", f"-DCMAKE_CXX_COMPILER={compilers[1]}"]
-        # One instruction set is enough: the others are the same source.
-        extra += ["-DFOVEAL_FUZZ=ON", "-DFOVEAL_PYTHON=OFF", "-DFOVEAL_CPU_ISAS=avx2"]
-        build(tree, "fuzzer-no-link,address,undefined", *extra, targets=("fuzz_targets",))
+def build_fuzzers(tree: Path, compilers: tuple[str, str], *targets: str) -> None:
+    extra = [f"-DCMAKE_C_COMPILER={compilers[0]}", f"-DCMAKE_CXX_COMPILER={compilers[1]}"]
+    extra += ["-DFOVEAL_FUZZ=ON", "-DFOVEAL_PYTHON=OFF", *ONE_ISA]
+    build(tree, "fuzzer-no-link,address,undefined", *extra, targets=targets)
+
+
+def fuzz(tree: Path, *, seconds: int) -> None:
     corpus, out = tree / "corpus", ROOT / "out" / "fuzz"
     out.mkdir(parents=True, exist_ok=True)
     python = [sys.executable, str(ROOT / "tests" / "fuzz" / "importer_fuzz.py")]
@@ -154,8 +163,9 @@ def fuzz(tree: Path, *, make: bool, seconds: int) -> None:
         programs |= {kind: [*python, kind] for kind in ("onnx", "tflite")}
     else:
         print("the importers are left out: pip install atheris onnx")
-    found = [name for name, program in programs.items()
-             if not fuzz_one(name, program, corpus, out, seconds)]  # fmt: skip
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = [pool.submit(fuzz_one, n, p, corpus, out, seconds) for n, p in programs.items()]
+    found = [name for name, job in zip(programs, jobs, strict=True) if not job.result()]
     if found:
         raise Failed(f"fuzz: findings in {', '.join(found)}; inputs and logs are in {out}")
 
@@ -179,8 +189,24 @@ def fuzz_one(name: str, program: list[str], corpus: Path, out: Path, seconds: in
         re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", text) or [("?", "?", "?")]
     )[-1]
     result = f"FINDING, see {log}" if code else "no finding"
-    print(f"{name}: {units[-1]} runs, {edges} edges, {features} features, corpus {kept}: {result}")
+    print(
+        f"{name}: {units[-1]} runs, {edges} edges, {features} features, corpus {kept}: {result}",
+        flush=True,
+    )
     return code == 0
+
+
+def short() -> None:
+    compilers = clang()
+    if compilers:
+        build_fuzzers(BUILD / "fuzz", compilers)
+        cpp_tests(BUILD / "fuzz")
+        fuzz(BUILD / "fuzz", seconds=20)
+    else:
+        print("fuzzing is left out: no clang with libFuzzer here; " + CLANG, flush=True)
+        build(BUILD / "asan", "address,undefined", "-DFOVEAL_PYTHON=OFF", *ONE_ISA)
+        cpp_tests(BUILD / "asan")
+    tsan(BUILD / "tsan", make=True)
 
 
 def main() -> int:
@@ -197,18 +223,18 @@ def main() -> int:
     make = not options.no_build
     try:
         if options.kind == "asan":
-            asan(tree, make=make, mutations=options.mutations, python=True)
+            asan(tree, make=make, mutations=options.mutations)
         elif options.kind == "tsan":
             tsan(tree, make=make)
         elif options.kind == "fuzz":
-            fuzz(tree, make=make, seconds=options.seconds)
+            if make:
+                compilers = clang()
+                if not compilers:
+                    raise Failed("fuzz: no clang with libFuzzer found: " + CLANG)
+                build_fuzzers(tree, compilers, "fuzz_targets")
+            fuzz(tree, seconds=options.seconds)
         else:
-            asan(BUILD / "asan", make=make, mutations=0, python=False)
-            tsan(BUILD / "tsan", make=make)
-            if make and not clang():
-                print("fuzzing is left out: no clang with libFuzzer here; " + CLANG)
-            else:
-                fuzz(BUILD / "fuzz", make=make, seconds=20)
+            short()
     except Failed as e:
         print(e, file=sys.stderr)
         return 1

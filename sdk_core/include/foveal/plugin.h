@@ -162,7 +162,7 @@ typedef struct fv_device_info {
 
 typedef struct fv_support {
   fv_abi abi;
-  int32_t supported; /* 1 yes, 0 no: then reason says why */
+  int32_t supported; /* 1 yes · 0 no: then reason says why · -1 no memory to tell */
   uint32_t in_place; /* bit i: the output may overwrite input i when nobody needs that any more */
   /* Wanted layout of all rank >= 3 float activations going in and coming out. ANY in both: the
    * node works in whatever layout its inputs share and produces the same. */
@@ -211,7 +211,7 @@ typedef struct fv_plugin_api {
   void (*supports)(fv_backend* backend, const fv_node* node, fv_support* out);
   /* (optional) 1: `post` may be fused behind `node` with the running value as its chain_input.
    * The core asks for pointwise operators only, in order; operands have the shape of the output
-   * or are constants that broadcast to it. */
+   * or are constants that broadcast to it. -1: no memory to tell. */
   int32_t (*fuses)(fv_backend* backend, const fv_node* node, const fv_node* post,
                    int32_t chain_input);
 

@@ -276,7 +276,7 @@ inline void backend_destroy(fv_backend* b) { delete of(b); }
 inline void supports(fv_backend* b, const fv_node* n, fv_support* out) {
   const Node node(of(b)->plugin->host, n);
   Support answer{out};
-  const bool asked = guard_or(false, [&] {
+  const bool answered = guard_or(false, [&] {
     const KernelDef* k = of(b)->find(node.op());
     if (k)
       k->supports(node, answer);
@@ -284,16 +284,14 @@ inline void supports(fv_backend* b, const fv_node* n, fv_support* out) {
       answer.no(format("no kernel for '%s'", node.op()));
     return true;
   });
-  if (asked) return;
-  out->supported = 0;
-  std::snprintf(out->reason, sizeof(out->reason), "out of memory");
+  if (!answered) out->supported = -1;
 }
 inline int32_t fuses(fv_backend* b, const fv_node* n, const fv_node* post, int32_t chain_input) {
   const fv_host* host = of(b)->plugin->host;
   const Node node(host, n);
   const KernelDef* k = of(b)->find(node.op());
-  return guard_or(false,
-                  [&] { return k && k->fuses && k->fuses(node, Node(host, post), chain_input); });
+  if (!k || !k->fuses) return 0;
+  return guard_or(-1, [&]() -> int32_t { return k->fuses(node, Node(host, post), chain_input); });
 }
 inline Status compile_segment(fv_backend* b, const fv_segment* segment, fv_program** out) {
   const fv_host* host = of(b)->plugin->host;
