@@ -124,7 +124,8 @@ def tsan(tree: Path, *, make: bool) -> None:
     if make:
         targets = ("make_models", "threads_test", "thread_pool_test")
         build(tree, "thread", "-DFOVEAL_PYTHON=OFF", *ONE_ISA, targets=targets)
-    options = "halt_on_error=1:second_deadlock_stack=1"
+    # Children of thread_pool_test make threads, which TSan refuses unless told.
+    options = "halt_on_error=1:second_deadlock_stack=1:die_after_fork=0"
     ctest(tree, {"TSAN_OPTIONS": options}, "^(make_models|threads_test|thread_pool_test)$")
 
 
