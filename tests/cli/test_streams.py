@@ -64,6 +64,19 @@ def test_closed_streams_keep_the_exit_code(files):
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
+def test_text_left_for_a_full_stderr_keeps_the_exit_code(files):
+    """As a step that another thread shows while the command ends."""
+    code = (
+        "import sys; from foveal.cli import info, main\n"
+        "info.run = lambda args: sys.stderr.write('loading ...') and 2\n"
+        "sys.exit(main(['info', 'none.fvm']))"
+    )
+    with FULL.open("wb") as full:
+        done = subprocess.run([sys.executable, "-c", code], cwd=files, stderr=full)
+    assert done.returncode == 2
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
 def test_full_stdout(files, arguments):
     with FULL.open("wb") as full:

@@ -8,6 +8,7 @@ imports anything slow inside `run`. Exit codes: 0 done, 1 a check failed, 2 bad 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import importlib
 import logging
@@ -70,7 +71,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
     _plain_warnings(debug)
-    with interrupts.as_exceptions():
+    with interrupts.as_exceptions(), contextlib.ExitStack() as at_end:
+        at_end.callback(streams.settle_stderr)
         try:
             try:
                 code = _guarded(arguments, debug=debug)

@@ -6,6 +6,7 @@ import codecs
 import io
 import os
 import sys
+from typing import TextIO
 
 _HANDLER = "foveal.names"
 
@@ -34,8 +35,20 @@ def prepare() -> None:
 
 def abandon_stdout() -> None:
     """Python flushes stdout once more at exit: gives it a place where that succeeds."""
+    _abandon(sys.stdout)
+
+
+def settle_stderr() -> None:
+    """The same for a stderr that cannot be written: the exit code would be Python's 120."""
     try:
-        number = sys.stdout.fileno()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        _abandon(sys.stderr)
+
+
+def _abandon(stream: TextIO) -> None:
+    try:
+        number = stream.fileno()
     except (OSError, ValueError):
         return
     null = os.open(os.devnull, os.O_WRONLY)
