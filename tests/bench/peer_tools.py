@@ -2,14 +2,16 @@
 
     python tests/bench/peer_tools.py MODEL...      zoo names, .onnx or .tflite files
 
-Runs each peer here (`foveal bench`, one thread) and in the tool its package ships, turn by turn,
-and prints both and their quotient. Tools: onnxruntime_test (averages only), litert-benchmark,
-benchmark_app (OpenVINO). MNN's and ncnn's packages ship none. Means nothing on a busy machine.
+Runs each peer here (`foveal bench`) and in the tool its package ships, turn by turn, and prints
+both and their quotient; one thread, but all cores for onnxruntime_test, which knows nothing else
+(and tells averages only). The others: litert-benchmark, benchmark_app (OpenVINO). MNN's and ncnn's
+packages ship none. Means nothing on a busy machine.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import statistics
 import subprocess
@@ -34,17 +36,16 @@ def _run(*command: str) -> str:
 
 
 def _milliseconds(pattern: str, text: str) -> float:
-    found = re.findall(pattern, text)
+    found = re.findall(pattern + r" (ms|us)", text)
     if not found:
         raise SystemExit(f"no time in what the tool printed:\n{text[-2000:]}")
-    return float(found[-1])
+    number, unit = found[-1]
+    return float(number) * (1 if unit == "ms" else 1e-3)
 
 
 def _onnxruntime(path: Path) -> float:
-    # It takes as many threads as it may use processors.
-    tool = _tool("onnxruntime_test")
-    text = _run("taskset", "-c", "0", tool, str(path), "100")
-    return _milliseconds(r"avg latency: ([\d.]+) ms", text)
+    text = _run(_tool("onnxruntime_test"), str(path), "200")  # takes all cores, no option
+    return _milliseconds(r"avg latency: ([\d.]+)", text)
 
 
 def _litert(path: Path) -> float:
@@ -59,7 +60,11 @@ def _litert(path: Path) -> float:
 def _openvino(path: Path) -> float:
     how = "-d CPU -api sync -hint none -nthreads 1 -nstreams 1 -infer_precision f32 -t 3"
     text = _run(_tool("benchmark_app"), "-m", str(path), *how.split())
-    return _milliseconds(r"Median:\s+([\d.]+) ms", text)
+    return _milliseconds(r"Median:\s+([\d.]+)", text)
+
+
+def _threads(peer: str) -> int:
+    return (os.cpu_count() or 1) if peer == "onnxruntime" else 1
 
 
 TOOLS: dict[str, Callable[[Path], float]] = {
@@ -76,12 +81,14 @@ def main() -> int:
         here: dict[str, list[float]] = {}
         there: dict[str, list[float]] = {}
         for _ in range(TURNS):
-            (row,) = bench.compare(model, against=list(TOOLS), rounds=8, fresh=False)
-            for entry in row.entries[1:]:
-                if entry.timing:
-                    here.setdefault(entry.engine, []).append(entry.timing.median)
-                    path = source_of(model)
-                    there.setdefault(entry.engine, []).append(TOOLS[entry.engine](path))
+            for peer, tool in TOOLS.items():
+                count = _threads(peer)
+                (row,) = bench.compare(
+                    model, against=[peer], threads=[count], rounds=8, fresh=False
+                )
+                if len(row.entries) > 1 and row.entries[1].timing:
+                    here.setdefault(peer, []).append(row.entries[1].timing.median)
+                    there.setdefault(peer, []).append(tool(source_of(model)))
         for peer, ours in here.items():
             a, b = statistics.median(ours), statistics.median(there[peer])
             print(f"{Path(model).name:<24}{peer:<14}{a:>10.3f}{b:>14.3f}{a / b:>10.2f}", flush=True)
