@@ -224,11 +224,26 @@ def long_video(photo, tmp_path_factory):
     return made
 
 
+def second_core_is_free():
+    """Whether two programs run as fast side by side as one alone, as reading ahead needs it."""
+    code = "import time; t = time.perf_counter(); sum(range(10**7)); print(time.perf_counter() - t)"
+
+    def run(count):
+        command = [sys.executable, "-c", code]
+        jobs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(count)]
+        return max(float(job.communicate()[0]) for job in jobs)
+
+    alone = min(run(1) for _ in range(3))
+    return min(run(2) for _ in range(3)) < 1.25 * alone
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".y4m", ".mp4"])
 @pytest.mark.parametrize("model", ["face-full-range", "objects"])
 def test_the_rate_is_that_of_the_model(long_video, tmp_path, model, suffix):
     """The whole command's loop against the task alone on frames that are there already."""
+    if not second_core_is_free():
+        pytest.skip("other programs use the second core: the reader has nowhere to run")
     count, rounds = (50, 9) if model == "face-full-range" else (25, 5)
     path, target = long_video(suffix, count), tmp_path / "found.jsonl"
     task = fv.vision.task(model, threads=1)
