@@ -84,29 +84,19 @@ def run(args: argparse.Namespace) -> int:
                 failed += 1
                 message, hint = console.describe(error)
                 console.error(f"{model}: {message}", hint)
-    if args.json == "-":
-        console.print_json(bench.as_json(rows))
-    elif args.markdown:
+    if args.markdown and args.json != "-":
         print(bench.markdown(rows))
+        _end(args, bench.as_json(rows), problems(rows))
     else:
-        facts = bench.machine()
-        console.title(f"{facts['cpu']}, {facts['cores']} cores, foveal {facts['foveal']}")
-        console.table(HEAD, cells(rows), RIGHT, hide_empty=True)
-        if engines:
-            print("\nratio: Foveal's time over the engine's; below 1 Foveal is faster")
-    for line in problems(rows):
-        console.note(line)
-    if args.json not in (None, "-"):
-        from foveal.cache import write_text
-
-        write_text(Path(args.json), console.as_json(bench.as_json(rows)) + "\n")
-        console.note(f"results: {args.json}")
+        legend = ["ratio: Foveal's time over the engine's; below 1 Foveal is faster"]
+        table = (HEAD, cells(rows), RIGHT)
+        _show(args, bench.as_json(rows), table, legend if engines else [], problems(rows))
     return 2 if failed else 0
 
 
 def _images(args: argparse.Namespace, counts: list[int]) -> int:
     """The cases of the image pipeline."""
-    from foveal import bench, progress
+    from foveal import progress
     from foveal.bench import imgproc
     from foveal.bench.imgproc.peers import find, peers
     from foveal.bench.report import problems
@@ -125,22 +115,43 @@ def _images(args: argparse.Namespace, counts: list[int]) -> int:
             rounds=args.rounds,
             step=lambda text: update(next(done), total, text),
         )
+    legend = [
+        "ratio: Foveal's time over the library's; below 1 Foveal is faster",
+        "of floor: time to read the input and fill the output once, over the library's",
+    ]
+    table = (imgproc.HEAD, imgproc.cells(rows), imgproc.RIGHT)
+    _show(args, imgproc.as_json(rows), table, legend, problems(rows))
+    return 0
+
+
+def _show(
+    args: argparse.Namespace,
+    data: dict[str, Any],
+    table: tuple[Any, Any, Any],
+    legend: list[str],
+    problems: list[str],
+) -> None:
+    """The rows as JSON or as a table with the machine above and the legend below."""
     if args.json == "-":
-        console.print_json(imgproc.as_json(rows))
+        console.print_json(data)
     else:
-        facts = bench.machine()
+        facts = data["machine"]
         console.title(f"{facts['cpu']}, {facts['cores']} cores, foveal {facts['foveal']}")
-        console.table(imgproc.HEAD, imgproc.cells(rows), imgproc.RIGHT, hide_empty=True)
-        print("\nratio: Foveal's time over the library's; below 1 Foveal is faster")
-        print("of floor: time to read the input and fill the output once, over the library's")
-    for line in problems(rows):
+        console.table(*table, hide_empty=True)
+        if legend:
+            print("\n" + "\n".join(legend))
+    _end(args, data, problems)
+
+
+def _end(args: argparse.Namespace, data: dict[str, Any], problems: list[str]) -> None:
+    """What went wrong, and the JSON file if one was asked for."""
+    for line in problems:
         console.note(line)
     if args.json not in (None, "-"):
         from foveal.cache import write_text
 
-        write_text(Path(args.json), console.as_json(imgproc.as_json(rows)) + "\n")
+        write_text(Path(args.json), console.as_json(data) + "\n")
         console.note(f"results: {args.json}")
-    return 0
 
 
 def _installed(library: Any) -> bool:
