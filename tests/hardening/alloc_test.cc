@@ -17,6 +17,7 @@
 #include "foveal/foveal.h"
 #include "foveal/imgproc.h"
 #include "hardening/allocations.h"
+#include "hardening/programs.h"
 
 using foveal::Status;
 using foveal::test::seen;
@@ -321,12 +322,7 @@ void everything(const std::vector<fs::path>& files) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  fv_log_set(FV_LOG_ERROR, [](void*, fv_log_level, const char*) {}, nullptr);
-  CHECK_OK(Status(fv_plugin_add(FOVEAL_CPU_PLUGIN)));
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(argc > 1 ? argv[1] : "."))
-    if (entry.path().extension() == ".fvm") files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
+  const std::vector<fs::path> files = foveal::begin_program(argc, argv);
   CHECK(!files.empty());
 #if !defined(FV_COUNTS_NOTHING)
   everything(files);

@@ -18,6 +18,7 @@
 #include "core/check.h"
 #include "foveal/foveal.h"
 #include "foveal/imgproc.h"
+#include "hardening/programs.h"
 
 using foveal::Status;
 namespace fs = std::filesystem;
@@ -234,12 +235,7 @@ void pictures() {
 
 int main(int argc, char** argv) {
   if (argc > 2) rounds = std::max(1, std::atoi(argv[2]));
-  fv_log_set(FV_LOG_ERROR, [](void*, fv_log_level, const char*) {}, nullptr);
-  CHECK_OK(Status(fv_plugin_add(FOVEAL_CPU_PLUGIN)));
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(argc > 1 ? argv[1] : "."))
-    if (entry.path().extension() == ".fvm") files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
+  const std::vector<fs::path> files = foveal::begin_program(argc, argv);
   if (!CHECK(!files.empty())) return CHECK_RESULT();
   for (const fs::path& path : files) sessions_of_one_model(path);
   one_pool();
