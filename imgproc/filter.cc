@@ -46,8 +46,6 @@ double weight(const Spec& s, double x) {
       return cubic(x, s.bicubic_a);
     case SampleKind::kLanczos3:
       return lanczos3(x);
-    case SampleKind::kArea:  // Pillow's box counts whole pixels
-      return x > -0.5 && x <= 0.5 ? 1 : 0;
     default:
       return triangle(x);
   }
@@ -92,9 +90,8 @@ Status build_filter(const Spec& s, const AxisMap& m, FilterAxis& axis) {
   if (axis.built && axis.map == m) return ok();
   axis.built = false;
   const bool area = s.sample == SampleKind::kArea;
-  // Area averages what a tensor pixel covers, when that is less than a pixel, too. Not in Pillow.
-  const bool overlap = area && s.profile != Profile::kPillow;
-  const double stretch = overlap ? m.scale : area || s.antialias ? std::max(m.scale, 1.0) : 1.0;
+  // Area averages what a tensor pixel covers, when that is less than a pixel, too.
+  const double stretch = area ? m.scale : s.antialias ? std::max(m.scale, 1.0) : 1.0;
   const double support = radius(s.sample) * stretch;
   const double widest = std::min<double>(2 * support + 2, m.size);
   const double wanted = (2 * support + 2) * (m.to - m.from);
@@ -123,8 +120,8 @@ Status build_filter(const Spec& s, const AxisMap& m, FilterAxis& axis) {
       lo = static_cast<float>(lo);
       hi = static_cast<float>(hi);
     }
-    double begin = std::floor(lo + (overlap ? 0 : 0.5));
-    double end = overlap ? std::ceil(hi) : std::floor(hi + 0.5);
+    double begin = std::floor(lo + (area ? 0 : 0.5));
+    double end = area ? std::ceil(hi) : std::floor(hi + 0.5);
     if (cut) {
       begin = std::clamp<double>(begin, 0, m.size - 1);
       end = std::clamp<double>(end, begin + 1, m.size);
@@ -136,8 +133,8 @@ Status build_filter(const Spec& s, const AxisMap& m, FilterAxis& axis) {
     double sum = 0;
     for (double i = begin; i < end; ++i) {
       const double v =
-          overlap ? std::max(std::min(i + 1, centre + support) - std::max(i, centre - support), 0.0)
-                  : weight(s, (i - centre + 0.5) * (1 / stretch));
+          area ? std::max(std::min(i + 1, centre + support) - std::max(i, centre - support), 0.0)
+               : weight(s, (i - centre + 0.5) * (1 / stretch));
       w.push_back(v);
       sum += v;
     }
