@@ -1,6 +1,8 @@
 """Streams, disks and file names as they are in real life: closed, full, not text."""
 
+import contextlib
 import functools
+import io
 import json
 import os
 import shutil
@@ -13,7 +15,8 @@ from pathlib import Path
 import foveal as fv
 import numpy as np
 import pytest
-from foveal.cli import console
+from foveal.cli import console, main
+from foveal.cli.streams import prepared
 from foveal.convert import convert
 from PIL import Image
 
@@ -61,6 +64,26 @@ def test_closed_streams_keep_the_exit_code(files):
             ["sh", "-c", f"{' '.join(COMMAND)} info none.fvm {closed}"], cwd=files
         )
         assert done.returncode == 2
+
+
+@pytest.mark.parametrize("arguments", [["version"], ["info", "none.fvm"], ["--help"], ["no"]])
+def test_streams_of_a_caller_in_python_stay_as_they_were(monkeypatch, arguments):
+    """They belong to the caller, who may read them back: whatever bytes others wrote there."""
+    streams = {}
+    for name, errors in (("stdout", "strict"), ("stderr", "replace")):
+        streams[name] = io.TextIOWrapper(io.BytesIO(), "utf-8", errors=errors)
+        monkeypatch.setattr(sys, name, streams[name])
+    with contextlib.suppress(SystemExit):
+        main(arguments)
+    monkeypatch.undo()
+    assert (streams["stdout"].errors, streams["stderr"].errors) == ("strict", "replace")
+
+
+def test_streams_can_be_read_back_while_a_command_runs(monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(b"written by a library: \xeaU\n"), "utf-8")
+    monkeypatch.setattr(sys, "stderr", stream)
+    with prepared():
+        assert stream.read() == "written by a library: \ufffdU\n"
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")

@@ -67,11 +67,10 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit code; argparse may raise SystemExit."""
-    streams.prepare()
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
     _plain_warnings(debug)
-    with interrupts.as_exceptions(), contextlib.ExitStack() as at_end:
+    with streams.prepared(), interrupts.as_exceptions(), contextlib.ExitStack() as at_end:
         at_end.callback(streams.settle_stderr)
         try:
             try:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import io
 import os
 import sys
+from collections.abc import Iterator
 from typing import TextIO
 
 _HANDLER = "foveal.names"
 
 
-def prepare() -> None:
+@contextlib.contextmanager
+def prepared() -> Iterator[None]:
     """Makes stdin, stdout and stderr usable, whatever the caller closed.
 
     A closed one becomes the null device: else the next file opened would take its number and
-    receive what is printed. File names that are not text print as the bytes that they are;
-    characters that a terminal lacks as "?".
+    receive what is printed. Within the context file names that are not text print as the bytes
+    that they are; characters that a terminal lacks as "?". Afterwards the streams are as before:
+    they belong to whoever called main().
     """
     for number in (0, 1, 2):
         try:
@@ -28,9 +32,18 @@ def prepare() -> None:
     if sys.stderr is None:
         sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
     codecs.register_error(_HANDLER, _names)
+    before = []
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
+            before.append((stream, stream.errors))
             stream.reconfigure(errors=_HANDLER)
+    try:
+        yield
+    finally:
+        for stream, errors in before:
+            # What a full disk did not take stays in the buffer, and flushing it fails again.
+            with contextlib.suppress(OSError, ValueError):
+                stream.reconfigure(errors=errors)
 
 
 def abandon_stdout() -> None:
@@ -57,6 +70,8 @@ def _abandon(stream: TextIO) -> None:
 
 
 def _names(error: UnicodeError) -> tuple[str | bytes, int]:
+    if isinstance(error, UnicodeDecodeError):  # somebody reads such a stream back
+        return "\ufffd", error.end
     if not isinstance(error, UnicodeEncodeError):
         raise error
     given = error.object[error.start : error.end]
