@@ -189,3 +189,23 @@ def test_frames_must_say_what_their_colours_mean() -> None:
     frame = Frame(format="nv12", width=8, height=6, planes=planes, color=None)
     with pytest.raises(FovealError, match="matrix"):
         image.convert(frame, "rgb")
+
+
+@pytest.mark.parametrize("profile", ["cv2", "cv2_4"])
+def test_profiles_of_bytes(profile: str) -> None:
+    """Results are bytes, as those profiles want; nothing else has to be said."""
+    cv2 = pytest.importorskip("cv2")
+    rng = np.random.default_rng(5)
+    picture = rng.integers(0, 256, (97, 131, 3), np.uint8)
+    got = image.resize(picture, (57, 41), profile=profile)
+    assert np.array_equal(got, cv2.resize(picture, (57, 41)))
+    data = rng.integers(0, 256, (96 * 3 // 2, 130), np.uint8)
+    frame = Frame.from_buffer(data, "nv12", 130, 96, color="bt601-limited")
+    got = image.convert(frame, "rgb", profile=profile)
+    assert np.array_equal(got, cv2.cvtColor(data, cv2.COLOR_YUV2RGB_NV12))
+    matrix = [[2.5, 0.3, 1], [-0.2, 2.1, 4]]
+    whole = image.Pipeline(
+        size=(57, 41), fit=image.Matrix((*matrix[0], *matrix[1], 0, 0, 1)), profile=profile,
+        border=image.Constant(0), intermediate="u8",
+    ).compile(dtype="uint8", layout="nhwc")(Frame.from_numpy(picture))[0]  # fmt: skip
+    assert np.array_equal(image.warp(picture, matrix, (57, 41), profile=profile), whole[0])

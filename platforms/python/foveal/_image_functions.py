@@ -78,16 +78,21 @@ def resize(
 
 
 def convert(
-    picture: Frame | Pixels, color: str, *, out: Pixels | None = None, threads: int = 1
+    picture: Frame | Pixels,
+    color: str,
+    *,
+    profile: str = "exact",
+    out: Pixels | None = None,
+    threads: int = 1,
 ) -> Pixels:
     """The whole upright picture as uint8 [height, width, channels], grey as [height, width].
 
     color: "rgb", "bgr", "gray", "rgba" or "bgra". Alpha of a result is 255: that of a picture is
-    not read. picture, out, threads and errors: as of `resize`; FrameError for YUV frames that do
-    not say their matrix and range.
+    not read. picture, profile, out, threads and errors: as of `resize`; FrameError for YUV frames
+    that do not say their matrix and range.
     """
     frame = _frame("convert", picture)
-    spec = _spec("convert", frame, frame.upright_size, color)
+    spec = _spec("convert", frame, frame.upright_size, color, profile=profile)
     return _run("convert", frame, *spec, out, threads)
 
 
@@ -168,7 +173,8 @@ def _spec(
         raise ArgumentError(f"{what}: size: expected (width, height), got {size!r}")
     order, channels, layout = _COLORS[name]
     given = {key: value for key, value in parts.items() if value is not None}
-    return Pipeline(size=(pair[0], pair[1]), color=order, **given), channels, layout
+    spec = Pipeline(size=(pair[0], pair[1]), color=order, intermediate="u8", **given)
+    return spec, channels, layout
 
 
 def _run(
