@@ -9,6 +9,7 @@
 #include "foveal/imgproc.h"
 #include "imgproc/geometry/mask_walk.h"
 #include "imgproc/plan.h"
+#include "imgproc/rows/isa.h"
 
 using namespace foveal;
 using namespace foveal::imgproc;
@@ -60,9 +61,9 @@ std::string explain(const Plan& p) {
   static constexpr const char* kKinds[] = {"rows first (axis-aligned)", "taps (axis-aligned)",
                                            "gather (affine or projective)", "cv2",
                                            "separable filter"};
-  std::string t = format("image plan: %dx%d %s, tensor %llu bytes, kernels %s\n", p.spec.width,
-                         p.spec.height, dtype_name(p.store.dtype),
-                         static_cast<unsigned long long>(p.store.bytes), kernels().isa);
+  std::string t =
+      format("image plan: %dx%d %s, tensor %llu bytes, kernels %s\n", p.spec.width, p.spec.height,
+             dtype_name(p.store.dtype), static_cast<unsigned long long>(p.store.bytes), isa_name());
   t += "spec " + p.spec.digest.substr(0, 16) + ": " + p.spec.json + "\n";
   if (!p.ran) return t + "not run yet: the plan is chosen by the frame's size and orientation\n";
   const Run& r = p.run;

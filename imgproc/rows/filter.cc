@@ -1,5 +1,7 @@
 #include "imgproc/rows/filter.h"
 
+#include "imgproc/rows/isa.h"
+
 namespace foveal::imgproc {
 
 namespace baseline {
@@ -13,8 +15,7 @@ extern const FilterKernels kFilterTable;
 
 const FilterKernels& filter_kernels() {
 #if defined(FOVEAL_IMGPROC_AVX2)
-  static const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (avx2) return avx2::kFilterTable;
+  if (isa() >= Isa::kAvx2) return avx2::kFilterTable;
 #endif
   return baseline::kFilterTable;
 }

@@ -20,8 +20,6 @@ struct LineTaps {
 };
 
 struct FilterKernels {
-  const char* isa;
-
   // out[i] = sum over k < count of w[k] * base[k * stride + i], i < n; of bytes, uint16, floats.
   void (*sum_rows[3])(const uint8_t* base, int64_t stride, const float* w, int count, int n,
                       float* out);

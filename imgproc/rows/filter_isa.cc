@@ -71,10 +71,8 @@ void sum_line(const float* line, LineTaps<float> t, int n, float* out) {
 
 }  // namespace
 
-#define FV_STR_(x) #x
-#define FV_STR(x) FV_STR_(x)
 extern const FilterKernels kFilterTable;
 const FilterKernels kFilterTable = {
-    FV_STR(FOVEAL_ISA), {sum_rows<uint8_t>, sum_rows<uint16_t>, sum_rows<float>}, split, sum_line};
+    {sum_rows<uint8_t>, sum_rows<uint16_t>, sum_rows<float>}, split, sum_line};
 
 }  // namespace foveal::imgproc::FOVEAL_ISA

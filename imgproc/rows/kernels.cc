@@ -1,6 +1,7 @@
 #include "imgproc/rows/kernels.h"
 
 #include "imgproc/rows/cv2.h"
+#include "imgproc/rows/isa.h"
 
 namespace foveal::imgproc {
 
@@ -22,24 +23,14 @@ extern const Conversions kConversions;
 
 namespace {
 
-#if defined(FOVEAL_IMGPROC_AVX2)
-bool has_avx2() {
-  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return has;
-}
-#endif
-
 Kernels choose() {
   Kernels k = baseline::kTable;
   k.convert = baseline::kConversions;
 #if defined(FOVEAL_IMGPROC_AVX2)
-  if (has_avx2()) {
+  if (isa() >= Isa::kAvx2) {
     k = avx2::kTable;
-    k.convert = avx2::kConversions;
     // Only conversions gain enough by wider vectors to be worth their size.
-    if (__builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
-      k.convert = avx512::kConversions;
+    k.convert = isa() >= Isa::kAvx512 ? avx512::kConversions : avx2::kConversions;
   }
 #endif
   return k;
@@ -54,7 +45,7 @@ const Kernels& kernels() {
 
 const Cv2Kernels& cv2_kernels() {
 #if defined(FOVEAL_IMGPROC_AVX2)
-  if (has_avx2()) return avx2::kCv2Table;
+  if (isa() >= Isa::kAvx2) return avx2::kCv2Table;
 #endif
   return baseline::kCv2Table;
 }

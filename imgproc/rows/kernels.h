@@ -110,7 +110,6 @@ struct Conversions {
 };
 
 struct Kernels {
-  const char* isa;
   ElementKernels element[3];  // uint8, uint16, float
 
   // out[i] = in[(i + odd) / 2]: replicated chroma.

@@ -495,8 +495,6 @@ void mask_nearest(const MaskRow& r, int n, float* FV_R out) {
 
 }  // namespace
 
-#define FV_STR_(x) #x
-#define FV_STR(x) FV_STR_(x)
 template <class T>
 constexpr ElementKernels of_element() {
   return {sample1<T>,   sample_lanes<T>, copy1<T>,       unpack<T>,
@@ -504,8 +502,7 @@ constexpr ElementKernels of_element() {
 }
 
 extern const Kernels kTable;
-const Kernels kTable = {FV_STR(FOVEAL_ISA),
-                        {of_element<uint8_t>(), of_element<uint16_t>(), of_element<float>()},
+const Kernels kTable = {{of_element<uint8_t>(), of_element<uint16_t>(), of_element<float>()},
                         twice,
                         taps,
                         scale,
