@@ -112,6 +112,19 @@ def compare_operators(machine: str, names: list[str], got: Path, want: Path, to:
     to.say(f"{machine}: largest difference from native {worst:.2e} ({where})")
 
 
+def compare_pictures(
+    machine: str, cases: list[str], got: list[str], want: list[str], to: Findings
+) -> None:
+    """Hashes of every pipeline's tensor against those of the native build."""
+    if len(got) != len(cases):
+        to.wrong(f"{machine}: pictures: {len(got)} results of {len(cases)} pipelines")
+        return
+    apart = [case for case, mine, native in zip(cases, got, want, strict=True) if mine != native]
+    for case in apart:
+        to.wrong(f"{machine}: other bytes than native: {case}")
+    to.say(f"{machine}: pictures: {len(cases) - len(apart)} of {len(cases)} give the same bytes")
+
+
 def compare_sample(
     machine: str, got: np.ndarray, want: np.ndarray, side: int, to: Findings
 ) -> None:

@@ -7,7 +7,8 @@ qemu as a Cortex-A53 (no optional instructions) and as the largest CPU that it k
 with SIMD128 and without threads, run by Node.
 
 Every case must meet its own tolerance against numpy, and be what the native build gives within
-1e-5 of the output's largest value; the sample must find the same boxes within 1e-5 of the picture.
+1e-5 of the output's largest value; the sample must find the same boxes within 1e-5 of the picture;
+pipelines that promise equal bytes must give them.
 Exit status 1 if anything differs, 2 if a tool is missing.
 """
 
@@ -24,8 +25,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import image_cases
 import numpy as np
-from compare import Findings, case_names, compare_operators, compare_sample
+from compare import Findings, case_names, compare_operators, compare_pictures, compare_sample
 from export_cases import export
 
 HERE = Path(__file__).parent
@@ -155,6 +157,14 @@ def run_limits(machine: str, program: list[str], to: Findings) -> None:
         to.wrong(f"{machine}: sizes beyond 32 bits: {done.stdout.strip()} {died(done)}")
 
 
+def run_pictures(machine: str, program: list[str], cases: Path, to: Findings) -> list[str]:
+    """A line per pipeline: the hash of its tensor."""
+    done = run(program, cases)
+    if done.returncode:
+        to.wrong(f"{machine}: pictures: {died(done)}")
+    return done.stdout.splitlines()
+
+
 def prepare_picture(folder: Path) -> tuple[Path, Path, int]:
     """A model file, a PPM picture and its longer side."""
     import foveal as fv
@@ -220,7 +230,9 @@ def main() -> int:
         to.say(f"{export(file)} operator cases")
     names = case_names(cases)
     model, picture, side = prepare_picture(build_folder)
-    native_boxes = None
+    pipelines = build_folder / "pipelines.txt"
+    pipelines.write_text(image_cases.text())
+    native_boxes = native_hashes = None
     for target in chosen:
         begin = time.monotonic()
         programs = build(target, build_folder / target.name, args.jobs)
@@ -231,6 +243,11 @@ def main() -> int:
             if run_operators(machine, operators, cases, out, to) and target.name != "native":
                 compare_operators(machine, names, out, build_folder / "native.results", to)
             run_limits(machine, [*front, str(programs / f"limits{target.suffix}")], to)
+            pictures = [*front, str(programs / f"image_bytes{target.suffix}")]
+            hashes = run_pictures(machine, pictures, pipelines, to)
+            if native_hashes is None:
+                native_hashes = hashes
+            compare_pictures(machine, list(image_cases.lines()), hashes, native_hashes, to)
             sample = [*front, str(programs / "sample" / f"face{target.suffix}")]
             boxes = run_sample(machine, sample, model, picture, to)
             if target.name == "native":

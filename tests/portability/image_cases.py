@@ -1,0 +1,49 @@
+"""Pipelines whose bytes are the same on every machine, as lines of image_bytes.cc."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+FORMATS = ("rgb", "bgr", "rgba", "bgra", "gray", "nv12", "nv21", "i420")
+SIZES = ([57, 41], [300, 211], [131, 97], [1, 1])
+TURNED = "60.5,40.25,70,50,25"
+MATRIX = [2.1, 0.3, 1.5, -0.2, 1.9, 4.25, 0, 0, 1]
+PERSPECTIVE = [2.1, 0.3, 1.5, -0.2, 1.9, 4.25, 1e-3, 2e-3, 1]
+
+
+def _spec(**parts: Any) -> dict[str, Any]:
+    return {"imgproc": 1, "intermediate": "u8", **parts}
+
+
+def _whole() -> Iterator[dict[str, Any]]:
+    """Specs of whole frames."""
+    nearest = {"k": "nearest", "grid": "asymmetric"}
+    for size in SIZES:
+        for profile in ("cv2", "cv2_4"):
+            yield _spec(size=size, profile=profile)
+            yield _spec(size=size, profile=profile, sample=nearest)
+        yield _spec(size=size, sample={"k": "nearest"})
+    for profile in ("cv2", "cv2_4"):
+        yield _spec(size=[64, 64], profile=profile, fit={"k": "letterbox"})
+        yield _spec(size=[64, 64], profile=profile, fit={"k": "matrix", "m": MATRIX})
+    yield _spec(size=[64, 64], profile="cv2_4", fit={"k": "matrix", "m": PERSPECTIVE})
+    yield _spec(size=[131, 97], profile="fast")
+
+
+def lines() -> Iterator[str]:
+    """format width height rotation dtype roi spec"""
+    for spec in _whole():
+        for fmt in FORMATS:
+            for rotation in (0, 90):
+                if rotation and (spec["size"] == [1, 1] or fmt in ("rgba", "bgr", "i420")):
+                    continue
+                yield f"{fmt} 131 97 {rotation} u8 - {json.dumps(spec)}"
+    turned = _spec(size=[48, 32], profile="cv2_4", roi="per_call")
+    for fmt in FORMATS:
+        yield f"{fmt} 131 97 0 u8 {TURNED} {json.dumps(turned)}"
+
+
+def text() -> str:
+    return "\n".join(lines()) + "\n"
