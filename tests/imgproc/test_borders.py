@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from foveal.frame import Frame
-from foveal.image import Pipeline
+from foveal.image import ConstantHard, Pipeline, Replicate
 from imgproc_frames import make
 from test_image_pipeline import ROIS, compare
 
@@ -59,3 +59,44 @@ def test_borders_in_numbers() -> None:
     assert shifted({"k": "constant", "v": 100}) == [100, 100, 50, 0, 5, 10, 15, 20, 25]
     assert shifted({"k": "constant_hard", "v": 100}) == [100, 100, 0, 0, 5, 10, 15, 20, 25]
     assert shifted({"k": "reflect101"}) == [15, 10, 5, 0, 5, 10, 15, 20, 25]
+
+
+def mediapipe_gl(image: np.ndarray, roi: tuple[float, ...], size: tuple[int, int]) -> np.ndarray:
+    """MediaPipe's ImageToTensor on a GPU: work item (i, j) reads the texture at the region's
+    ((i, j) + 0.5) / size, linearly between texels' centres, clamped to its edge. float64."""
+    height, width = image.shape[:2]
+    cx, cy, w, h, degrees = roi
+    u, v = np.meshgrid(*((np.arange(n) + 0.5) / n - 0.5 for n in size))
+    c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    x = (cx + c * w * u - s * h * v) / width  # texture coordinates
+    y = (cy + s * w * u + c * h * v) / height
+    texel = np.stack([y * height, x * width]) - 0.5
+    low = np.floor(texel).astype(int)
+    part = (texel - low)[..., None]
+    rows = [np.clip(low[0] + i, 0, height - 1) for i in (0, 1)]
+    columns = [np.clip(low[1] + i, 0, width - 1) for i in (0, 1)]
+    top, below = (
+        image[r, columns[0]] * (1 - part[1]) + image[r, columns[1]] * part[1] for r in rows
+    )
+    seen = top * (1 - part[0]) + below * part[0]
+    outside = (x < 0) | (x > 1) | (y < 0) | (y > 1)
+    return np.dstack([seen, outside])
+
+
+@pytest.mark.parametrize("border", ["replicate", "zero"])
+@pytest.mark.parametrize("degrees", [0, 13.7, 90, -121.5, 180])
+def test_rotated_regions_are_those_of_mediapipe(border: str, degrees: float) -> None:
+    """Of its GL path; its zero border tests the sampled point itself."""
+    rng = np.random.default_rng(1)
+    image = rng.integers(0, 256, (97, 131, 3), np.uint8)
+    for roi in ((60.3, 45.1, 57, 41, degrees), (120.2, 11.4, 83.5, 61.25, degrees)):
+        spec = Pipeline(
+            size=(48, 35),
+            roi="per_call",
+            border=Replicate() if border == "replicate" else ConstantHard(0),
+        )
+        got, _ = spec.compile(layout="nhwc")(Frame.from_numpy(image), roi)
+        want = mediapipe_gl(image, roi, (48, 35))
+        if border == "zero":
+            want[..., :3] *= 1 - want[..., 3:]
+        assert np.abs(got[0] - want[..., :3]).max() <= 1

@@ -50,6 +50,19 @@ def test_orientations(fmt: str, rotation: int, mirror: bool) -> None:
     np.testing.assert_array_equal(got[0], twin.upright(straight[0], rotation, mirror))
 
 
+@pytest.mark.parametrize("fmt", ["rgb", "bgra", "nv21", "i422", "yuyv", "p010"])
+@pytest.mark.parametrize(("source", "size"), [((131, 97), (57, 41)), ((127, 73), (119, 71))])
+def test_ratios_that_are_no_binary_fractions(
+    fmt: str, source: tuple[int, int], size: tuple[int, int]
+) -> None:
+    compare({"size": list(size)}, build(fmt, *source, pad=1))
+
+
+@pytest.mark.parametrize(("source", "size"), [((1888, 1062), (312, 296)), ((640, 362), (600, 350))])
+def test_camera_frames_by_such_ratios(source: tuple[int, int], size: tuple[int, int]) -> None:
+    assert "rows first" in compare({"size": list(size)}, build("nv12", *source))
+
+
 PLANS = [
     ({"size": [13, 9]}, None, "rows first"),
     ({"size": [31, 23]}, None, "rows first"),

@@ -89,22 +89,24 @@ def test_sensor_space_follows_the_pixels() -> None:
 
 
 @pytest.mark.parametrize("policy", ["ultralytics", "yolox"])
-def test_letterbox_arithmetic(policy: str) -> None:
-    """Sizes, bars and boxes of 300 shapes against the formulas of the two projects."""
+@pytest.mark.parametrize("size", [(96, 64), (64, 64), (37, 53), (128, 32)], ids=str)
+def test_letterbox_arithmetic(policy: str, size: tuple[int, int]) -> None:
+    """Sizes, bars and boxes of 10,000 shapes against the formulas of the two projects."""
     rng = np.random.default_rng(7)
-    plan = Pipeline(size=(96, 64), color="GRAY", fit=Letterbox(policy=policy)).compile()
-    for _ in range(300):
+    plan = Pipeline(size=size, color="GRAY", fit=Letterbox(policy=policy)).compile()
+    black = np.zeros((400, 400), np.uint8)
+    for _ in range(2500):
         w, h = (int(v) for v in rng.integers(2, 400, 2))
-        gain = min(96 / w, 64 / h)
+        gain = min(size[0] / w, size[1] / h)
         if policy == "ultralytics":
-            nw, nh = round(w * gain), round(h * gain)
-            left, top = round((96 - nw) / 2 - 0.1), round((64 - nh) / 2 - 0.1)
+            nw, nh = max(round(w * gain), 1), max(round(h * gain), 1)  # 0: it fails
+            left, top = round((size[0] - nw) / 2 - 0.1), round((size[1] - nh) / 2 - 0.1)
         else:
-            nw, nh, left, top = int(w * gain), int(h * gain), 0, 0
-        nw, nh = max(nw, 1), max(nh, 1)
-        _, t = plan(Frame.from_numpy(np.zeros((h, w), np.uint8)))
-        np.testing.assert_allclose(t.valid, [left, top, left + nw, top + nh], atol=1e-9)
-        np.testing.assert_allclose(t.to_frame(t.valid), [0, 0, w, h], atol=1e-9)
+            nw, nh, left, top = max(int(w * gain), 1), max(int(h * gain), 1), 0, 0
+        _, t = plan(Frame.from_numpy(black[:h, :w]))
+        valid = [left, top, left + nw, top + nh]
+        assert np.abs(t.valid - np.array(valid)).max() <= 1e-9
+        assert np.abs(t.to_frame(t.valid) - np.array([0, 0, w, h])).max() <= 1e-9
 
 
 def test_mediapipe_letterbox_is_exact() -> None:
