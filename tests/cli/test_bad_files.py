@@ -205,6 +205,28 @@ def test_places_that_cannot_be_written(refused, fvm, picture, tmp_path):
     assert (tmp_path / "file").read_text() == ""
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("profile", "missing.fvm", "--html"),
+        ("profile", "missing.fvm", "--trace"),
+        ("info", "missing.fvm", "--html"),
+        ("info", "missing.fvm", "--png"),
+        ("bench", "missing.fvm", "--json"),
+        ("convert", "missing.onnx"),
+        ("detect", "missing.png", "--model", "missing.fvm", "--json"),
+    ],
+)
+def test_a_missing_folder_is_told_before_anything_is_read(refused, tmp_path, command):
+    name = {"--html": "o.html", "--png": "o.png", "missing.onnx": "o.fvm"}.get(
+        command[-1], "o.json"
+    )
+    text = refused(*command, f"nowhere/{name}")
+    assert f"nowhere/{name}: cannot be written: No such file or directory" in text
+    (tmp_path / name).mkdir()
+    assert "expected a file to write, got a folder" in refused(*command, name)
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read all")
 def test_unreadable_file(refused, fvm, tmp_path):
     target = tmp_path / "secret.fvm"

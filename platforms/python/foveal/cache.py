@@ -107,6 +107,21 @@ def cannot_write(target: object, error: OSError) -> IOFailure:
     )
 
 
+def check_target(target: str | os.PathLike[str]) -> Path:
+    """Where a file written to `target` would lie, links followed. For use before slow work:
+    IOFailure for a folder, and for one in a folder that is missing or cannot be written."""
+    final = Path(os.path.realpath(target))
+    if final.is_dir():
+        raise IOFailure(f"{target}: expected a file to write, got a folder", hint="add a file name")
+    if final.exists() and not final.is_file():  # a device
+        return final
+    if not final.parent.is_dir():
+        raise cannot_write(target, OSError(errno.ENOENT, os.strerror(errno.ENOENT)))
+    if not os.access(final.parent, os.W_OK):
+        raise cannot_write(target, OSError(errno.EACCES, os.strerror(errno.EACCES)))
+    return final
+
+
 @contextlib.contextmanager
 def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     """Gives a temporary path beside `target`: on success it becomes `target`, else it is removed.
@@ -115,9 +130,7 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     followed; a device or pipe (``/dev/stdout``) is written, not replaced. IOFailure, naming
     `target`, for a folder, a place that cannot be written and a disk that is full.
     """
-    final = Path(os.path.realpath(target))
-    if final.is_dir():
-        raise IOFailure(f"{target}: expected a file to write, got a folder", hint="add a file name")
+    final = check_target(target)
     if final.exists() and not final.is_file():
         with tempfile.TemporaryDirectory() as folder:
             temporary = Path(folder) / f"data{final.suffix}"

@@ -56,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json not in (None, "-") and not args.json.lower().endswith(".json"):
         args.models.append(args.json)  # `bench --json MODEL`: a model must never be overwritten
         args.json = "-"
+    if args.json not in (None, "-"):
+        options.check_output("--json", args.json)
     counts = _threads(args.threads)
     if args.imgproc:
         return _images(args, counts)

@@ -44,6 +44,7 @@ def run(args: argparse.Namespace) -> int:
     from foveal.cache import atomic_path
     from foveal.convert import convert
 
+    options.check_output("OUT", target)
     shapes: dict[str, tuple[int | str, ...]] = {**options.shapes(args.input_shape)}
     meta: dict[str, str] = {}
     if args.source in zoo.names():

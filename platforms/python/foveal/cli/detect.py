@@ -57,6 +57,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Detects in every image. A bad image among several is reported and the others still done."""
     images = _images(args)
+    if args.json not in (None, "-"):
+        options.check_output("--json", args.json, images)
     if _video.is_video(args, images):
         return _video.run_video(args, images, lambda: _task(args))
     if not images:

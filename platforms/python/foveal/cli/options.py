@@ -206,6 +206,15 @@ def read_text(option: str, path: str, what: str) -> str:
         raise IOFailure(f"{option}: {path}: cannot be read: {error.strerror or error}") from error
 
 
+def check_output(option: str, target: str | os.PathLike[str], inputs: Iterable[str] = ()) -> None:
+    """Raises, before anything slow, what would keep the file `target` from being written, and
+    ArgumentError if it is one of the files that are read."""
+    from foveal.cache import check_target
+
+    refuse_input(option, target, inputs)
+    check_target(target)
+
+
 def refuse_input(option: str, target: str | os.PathLike[str], inputs: Iterable[str]) -> None:
     """ArgumentError if `target`, about to be written, is one of the files that are read."""
     if any(_same_file(path, target) for path in inputs):

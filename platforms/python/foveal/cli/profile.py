@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     shapes = options.shapes(args.input_shape)
     for option in ("trace", "html"):
         if path := getattr(args, option):
-            options.refuse_input(f"--{option}", path, [args.model])
+            options.check_output(f"--{option}", path, [args.model])
     if args.trace and args.html and os.path.realpath(args.trace) == os.path.realpath(args.html):
         raise ArgumentError("--trace and --html name the same file", hint="write to two files")
     import foveal
