@@ -64,6 +64,8 @@ std::string explain(const Plan& p) {
   std::string t =
       format("image plan: %dx%d %s, tensor %llu bytes, kernels %s\n", p.spec.width, p.spec.height,
              dtype_name(p.store.dtype), static_cast<unsigned long long>(p.store.bytes), isa_name());
+  if (p.store.whole)
+    t += format("numbers: round(y / %.9g) + %d\n", p.quantization.scale, p.quantization.zero_point);
   t += "spec " + p.spec.digest.substr(0, 16) + ": " + p.spec.json + "\n";
   if (!p.ran) return t + "not run yet: the plan is chosen by the frame's size and orientation\n";
   const Run& r = p.run;
@@ -140,6 +142,7 @@ Status create_plan(const Spec& given, const fv_tensor& input, fv_axis_order orde
                    const Quantization& quantization, Plan& p) {
   FV_TRY(check_supported(given));
   p.spec = given;
+  p.quantization = quantization;
   FV_TRY(read_tensor_size(input, order, p.spec));
   const Spec& spec = p.spec;
   FV_ASSIGN(p.store, make_store(spec, input, order, quantization));

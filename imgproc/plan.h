@@ -91,6 +91,7 @@ struct Run {
 struct Plan {
   Spec spec;
   Store store;
+  Quantization quantization;
   std::string text;  // of explain
 
   // Tables of the last run; sized at compile.

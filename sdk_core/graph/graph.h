@@ -37,11 +37,21 @@ struct Constant {
   static Constant borrow(const void* data, uint64_t bytes, std::shared_ptr<const void> owner);
 };
 
+// What a tensor's whole numbers stand for: (number - zero_point) * scale. It describes a value and
+// changes no arithmetic.
+struct Quantization {
+  double scale = 0;  // 0: they stand for themselves
+  int32_t zero_point = 0;
+
+  explicit operator bool() const { return scale != 0; }
+};
+
 struct Value {
   std::string name;                    // unique within the graph
   TensorType type;                     // dimensions may be kUnknown
   std::vector<std::string> dim_names;  // empty, or one per dimension ("" = none)
   Constant constant;
+  Quantization quantization;
   bool is_constant() const { return static_cast<bool>(constant); }
 };
 

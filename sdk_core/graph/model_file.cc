@@ -142,6 +142,7 @@ class Reader {
     v.type = {in.dtype(), list(in.dims())};
     if (in.dim_names())
       for (const flatbuffers::String* s : *in.dim_names()) v.dim_names.push_back(text(s));
+    v.quantization = {in.scale(), in.zero_point()};
     if (in.constant()) {
       if (in.offset() % FV_ALIGNMENT || in.offset() > weights_bytes_ ||
           in.bytes() > weights_bytes_ - in.offset())
@@ -300,7 +301,8 @@ class Writer {
     const uint64_t offset =
         constant && v.constant.bytes ? places_.at({v.constant.data, v.constant.bytes}) : 0;
     return fb::CreateValue(b_, name, v.type.dtype, dims, names, constant, offset,
-                           constant ? v.constant.bytes : 0);
+                           constant ? v.constant.bytes : 0, v.quantization.scale,
+                           v.quantization.zero_point);
   }
 
   flatbuffers::Offset<fb::Node> node(const Node& n) {

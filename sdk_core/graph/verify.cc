@@ -1,6 +1,7 @@
 #include "graph/verify.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -116,6 +117,7 @@ class Verifier {
         if (!is_text(name))
           return model_error("a dimension name of value '" + v.name + "' is not UTF-8");
       if (v.is_constant()) FV_TRY(check_constant(v));
+      if (v.quantization) FV_TRY(check_quantization(v));
     }
     return ok();
   }
@@ -137,6 +139,24 @@ class Verifier {
       if (std::any_of(p, p + v.constant.bytes, [](unsigned char b) { return b > 1; }))
         return model_error("constant '" + v.name + "' is bool and holds bytes above 1");
     }
+    return ok();
+  }
+
+  Status check_quantization(const Value& v) {
+    const auto refuse = [&](const std::string& what) {
+      return model_error("quantisation of value '" + v.name + "': " + what);
+    };
+    if (!std::isfinite(v.quantization.scale) || v.quantization.scale < 0)
+      return refuse(
+          format("scale: expected a finite number above 0, got %g", v.quantization.scale));
+    const int bits = v.type.dtype == FV_INT16 ? 16 : 8;
+    const bool is_signed = v.type.dtype != FV_UINT8;
+    if (is_signed && v.type.dtype != FV_INT8 && v.type.dtype != FV_INT16)
+      return refuse("expected uint8, int8 or int16, got " + to_string(v.type));
+    const int low = is_signed ? -(1 << (bits - 1)) : 0, high = low + (1 << bits) - 1;
+    if (v.quantization.zero_point < low || v.quantization.zero_point > high)
+      return refuse(
+          format("zero point: expected %d to %d, got %d", low, high, v.quantization.zero_point));
     return ok();
   }
 

@@ -124,6 +124,15 @@ fv_status* fv_graph_add_constant(fv_graph* g, const char* name, fv_dtype dtype, 
   });
 }
 
+fv_status* fv_graph_set_quantization(fv_graph* g, int32_t v, double scale, int32_t zero_point) {
+  return guard(__func__, [&]() -> Status {
+    FV_TRY(check_values(g->graph, &v, 1, 0, "argument"));
+    if (scale == 0) return invalid("scale: expected a finite number above 0, got 0");
+    g->graph.value(v).quantization = {scale, zero_point};
+    return ok();
+  });
+}
+
 fv_status* fv_graph_add_node(fv_graph* g, const char* op, const char* name, const int32_t* inputs,
                              size_t input_count, const int32_t* outputs, size_t output_count,
                              const fv_named_attr* attrs, size_t attr_count) {

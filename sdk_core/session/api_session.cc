@@ -16,9 +16,13 @@ struct fv_session {
 
 namespace {
 
+Status check_index(const std::vector<int>& list, size_t i) {
+  if (i < list.size()) return ok();
+  return Status(FV_INVALID_ARGUMENT, format("index %zu, expected less than %zu", i, list.size()));
+}
+
 Status describe(const fv_model* model, const std::vector<int>& list, size_t i, fv_tensor* out) {
-  if (i >= list.size())
-    return Status(FV_INVALID_ARGUMENT, format("index %zu, expected less than %zu", i, list.size()));
+  FV_TRY(check_index(list, i));
   const Value& v = model->graph.value(list[i]);
   fv_tensor t{};
   t.abi = out->abi;
@@ -76,6 +80,17 @@ const char* fv_model_dim_name(const fv_model* m, int32_t is_output, size_t i, in
   return dim < 0 || static_cast<size_t>(dim) >= names.size()
              ? ""
              : names[static_cast<size_t>(dim)].c_str();
+}
+fv_status* fv_model_quantization(const fv_model* m, int32_t is_output, size_t i, double* scale,
+                                 int32_t* zero_point) {
+  return guard(__func__, [&]() -> Status {
+    const std::vector<int>& list = is_output ? m->graph.outputs : m->graph.inputs;
+    FV_TRY(check_index(list, i));
+    const Quantization& q = m->graph.value(list[i]).quantization;
+    *scale = q ? q.scale : 1;
+    *zero_point = q ? q.zero_point : 0;
+    return ok();
+  });
 }
 const char* fv_model_meta(const fv_model* m, const char* key) {
   for (const auto& [name, value] : m->graph.meta)  // find() would make a string of the key

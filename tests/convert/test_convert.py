@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import onnx
@@ -110,11 +111,20 @@ def test_unsupported_tflite_operators_are_listed_too() -> None:
         convert(data)
 
 
-def test_quantised_tflite_is_refused_with_the_reason() -> None:
-    data, _ = one_operator("DEQUANTIZE", [np.ones((1, 3), np.int8)], [("float32", (1, 3))])
-    with pytest.raises(UnsupportedOpError, match="quantised") as e:
+@pytest.mark.parametrize(
+    ("op", "quantization", "what"),
+    [
+        ("DEQUANTIZE", {}, "int8 values without scale and zero point"),
+        ("DEQUANTIZE", {0: ((0.5, 0.25, 1), (0, 1, 2))}, "quantised int8 values of 3 scales"),
+        ("RESHAPE", {0: ((0.5,), (0,))}, "quantised int8 values"),
+        ("DEQUANTIZE", {0: ((0.5,), (0,)), 1: ((0.5,), (0,))}, "quantised int8 values"),
+    ],
+)
+def test_quantised_tflite_is_refused_with_the_reason(op: str, quantization: Any, what: str) -> None:
+    made = [("int8" if 1 in quantization or op == "RESHAPE" else "float32", (1, 3))]
+    data, _ = one_operator(op, [np.ones((1, 3), np.int8)], made, quantization=quantization)
+    with pytest.raises(UnsupportedOpError, match=what):
         convert(data)
-    assert "float model" in e.value.hint
 
 
 def test_opset_out_of_range() -> None:
@@ -177,6 +187,38 @@ def test_external_weights_stay_inside_the_models_folder(tmp_path: Path) -> None:
     data = external(folder, "w.bin", 16).read_bytes()
     with pytest.raises(ModelError, match="pass the model's path"):
         convert(data)
+
+
+def many_external(folder: Path, count: int, *, constants: bool, step: int = 0) -> Path:
+    """A model of `count` tensors of 400 bytes, all out of one file of 400 bytes and `step` each."""
+    (folder / "w.bin").write_bytes(np.arange(100, dtype="<f4").tobytes() + bytes(step * count))
+    nodes, weights = [], []
+    for i in range(count):
+        t = TensorProto(name=f"w{i}", data_type=1, dims=[100], data_location=1)
+        t.external_data.add(key="location", value="w.bin")
+        t.external_data.add(key="offset", value=str(i * step))
+        if constants:
+            nodes.append(helper.make_node("Constant", [], [f"w{i}"], value=t))
+        else:
+            weights.append(t)
+    nodes.append(helper.make_node("Sum", ["x", *(f"w{i}" for i in range(count))], ["y"]))
+    path = folder / "model.onnx"
+    feeds = {"x": np.zeros(100, np.float32)}
+    path.write_bytes(model_of(nodes, feeds, ["y"], weights).SerializeToString())
+    return path
+
+
+@pytest.mark.parametrize("constants", [False, True], ids=["initializers", "constants"])
+def test_external_weights_may_share_bytes_but_not_without_end(
+    tmp_path: Path, constants: bool
+) -> None:
+    graph = convert(many_external(tmp_path, 16, constants=constants))
+    assert sum(np.array_equal(v.data, np.arange(100)) for v in graph.values()) >= 1
+    with pytest.raises(ModelError, match=r"take more than 16 times the bytes of 'w\.bin'"):
+        convert(many_external(tmp_path, 17, constants=constants))
+    # Regions that overlap count as well as the same one again.
+    with pytest.raises(ModelError, match="take more than 16 times"):
+        convert(many_external(tmp_path, 40, constants=constants, step=4))
 
 
 def test_outputs_that_alias() -> None:

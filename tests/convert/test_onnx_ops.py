@@ -469,3 +469,23 @@ def test_one_hot(axis: int) -> None:
     indices = np.array([[0, 2], [-1, 5]], np.int64)
     inputs = [indices, np.array(4, np.int64), np.array([-1.0, 3.0], np.float32)]
     run("OneHot", inputs, {"axis": axis}, constant=[1, 2])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "scale", "zero_point", "attrs"),
+    [
+        ("uint8", np.float32(0.0173), np.uint8(131), {}),
+        ("int8", np.float32(0.25), None, {}),
+        ("int16", np.array([0.5], np.float32), np.array([-3], np.int16), {}),
+        ("int8", f(3), np.array([1, -2, 3], np.int8), {}),
+        ("uint8", np.abs(f(5)), np.array([1, 2, 3, 4, 255], np.uint8), {"axis": -1}),
+    ],
+)
+def test_dequantize(dtype: str, scale: Any, zero_point: Any, attrs: dict[str, int]) -> None:
+    numbers = RNG.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, (2, 3, 5), dtype)
+    inputs = [numbers, scale] if zero_point is None else [numbers, scale, zero_point]
+    graph = run("DequantizeLinear", inputs, attrs, constant=[1, 2], opset=21)
+    want = None
+    if np.size(scale) == 1:
+        want = float(np.reshape(scale, ())), int(np.reshape(zero_point or 0, ()))
+    assert graph.inputs[0].quantization == want

@@ -33,6 +33,7 @@ def metadata(
     std: Any = (127.5,),
     files: tuple[tuple[str, int, str], ...] = (),
     pictures: int = 1,
+    units: bool = True,
 ) -> bytes:
     """The FlatBuffer that a model carries: numbers as in its public schema."""
     tensor: Table = {
@@ -40,7 +41,7 @@ def metadata(
         3: ("table", {0: ("u8", IMAGE), 1: ("table", {0: ("i8", color)})}),
         4: (
             "tables",
-            [{0: ("u8", NORMALIZATION), 1: ("table", {0: floats(mean), 1: floats(std)})}],
+            [{0: ("u8", NORMALIZATION), 1: ("table", {0: floats(mean), 1: floats(std)})}] * units,
         ),
     }
     out: Table = {
@@ -63,15 +64,21 @@ def model(
     shape: tuple[int, ...] = (1, 6, 8, 3),
     labels: dict[str, str] | None = None,
     dtype: Any = np.float32,
+    quantization: tuple[float, int] | None = None,
 ) -> bytes:
     """One SOFTMAX over a picture, with metadata and an archive behind."""
-    name = np.dtype(dtype).name
+    code = {"float32": 0, "uint8": 3, "int8": 9}[np.dtype(dtype).name]
+    stands_for: Table = {}
+    if quantization is not None:
+        scale, zero_point = quantization
+        zeros = ("array", np.array([zero_point], np.int64))
+        stands_for = {4: ("table", {2: floats([scale]), 3: zeros})}
     graph: Table = {
         0: (
             "tables",
             [
-                {0: vector(shape), 1: ("i8", 0 if name == "float32" else 3), 3: ("str", "x0")},
-                {0: vector(shape), 1: ("i8", 0 if name == "float32" else 3), 3: ("str", "y0")},
+                {0: vector(shape), 1: ("i8", code), 3: ("str", "x0"), **stands_for},
+                {0: vector(shape), 1: ("i8", code), 3: ("str", "y0")},
             ],
         ),
         1: vector([0]),
@@ -132,8 +139,16 @@ def test_pipeline_and_labels() -> None:
             Pipeline(size=(7, 5), color="GRAY", norm=Norm(1, 127.5, 127.5)),
         ),
         (model(metadata(color=0)), Pipeline(size=(8, 6), norm=Norm(1, 127.5, 127.5))),
+        (
+            model(metadata(), dtype=np.int8, quantization=(0.5, -1)),
+            Pipeline(size=(8, 6), norm=Norm(1, 127.5, 127.5)),
+        ),
+        (  # bytes as they are, whatever they stand for
+            model(metadata(units=False), dtype=np.uint8, quantization=(0.5, 3)),
+            Pipeline(size=(8, 6), norm=Norm(0.5, 1.5)),
+        ),
     ],
-    ids=range(5),
+    ids=range(7),
 )
 def test_values(made: bytes, want: Pipeline) -> None:
     found = tflite.recipe(made)
@@ -179,8 +194,14 @@ def test_models_that_say_nothing_of_pictures() -> None:
         (model(b"\0" * 64), ModelError),
         (b"", ModelError),
         (b"\0" * 8, ModelError),
+        (model(metadata(), dtype=np.int8), SpecError),
+        (model(metadata(units=False), dtype=np.int8, quantization=(0.5, 3)), SpecError),
+        (
+            model(metadata(units=False), dtype=np.uint8, quantization=(float("inf"), 3)),
+            SpecError,
+        ),
     ],
-    ids=range(15),
+    ids=range(18),
 )
 def test_what_is_refused(made: bytes, error: type[FovealError]) -> None:
     with pytest.raises(error):

@@ -361,6 +361,17 @@ def test_half_precision_weights_are_unpacked() -> None:
     assert weights is not None and weights.dtype == np.float32
 
 
+@pytest.mark.parametrize("constant", [[], [0]])
+@pytest.mark.parametrize(("dtype", "zero_point"), [("int8", -7), ("uint8", 131)])
+def test_dequantize(dtype: str, zero_point: int, constant: list[int]) -> None:
+    numbers = np.arange(np.iinfo(dtype).min, np.iinfo(dtype).max + 1).astype(dtype).reshape(2, 128)
+    quantization = {0: ((0.0173,), (zero_point,))}
+    graph = check("DEQUANTIZE", [numbers], (2, 128), constant=constant, quantization=quantization)
+    if not constant:
+        scale = float(np.float32(0.0173))
+        assert graph.inputs[0].quantization == (scale, zero_point)
+
+
 def sparse_table(order: list[int], blocks: list[int], dims: list[Any]) -> Any:
     metas = []
     for d in dims:

@@ -94,6 +94,7 @@ def one_operator(
     shapes: dict[int, Sequence[int]] | None = None, version: int = 1,
     passed_on: Sequence[int] = (), custom: tuple[str, bytes] | None = None,
     one_buffer: bool = False,
+    quantization: dict[int, tuple[Sequence[float], Sequence[int]]] | None = None,
 ) -> tuple[bytes, dict[str, np.ndarray]]:  # fmt: skip
     """A model of one operator and the arrays to feed.
 
@@ -101,6 +102,7 @@ def one_operator(
     sparsity table of a weight whose array holds the stored values of `shapes[input]`.
     passed_on: tensors that are outputs of the model besides the operator's. custom: name and
     options of a CUSTOM operator. one_buffer: all weights refer to the first one's bytes.
+    quantization: scales and zero points by tensor.
     """
     tensors: list[Table] = []
     buffers: list[Table] = [{}]
@@ -134,6 +136,14 @@ def one_operator(
     for i, (dtype, shape) in enumerate(outputs):
         made.append(len(tensors))
         tensors.append({0: vector(shape), 1: ("i8", CODES[dtype]), 3: ("str", f"y{i}")})
+    for k, (scales, zero_points) in (quantization or {}).items():
+        tensors[k][4] = (
+            "table",
+            {
+                2: ("array", np.asarray(scales, np.float32)),
+                3: ("array", np.asarray(zero_points, np.int64)),
+            },
+        )
     code = OPERATORS.index(op)
     operator: Table = {0: ("u32", 0), 1: vector(index), 2: vector(made)}
     if options is not None:

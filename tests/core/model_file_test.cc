@@ -19,7 +19,9 @@ Graph sample() {
   Random r(21);
   Graph g;
   const int x = g.add_value("x", {FV_FLOAT32, {kUnknown, 3, 8, 8}}, {"batch", "", "", ""});
-  g.inputs = {x};
+  const int bytes = g.add_value("bytes", {FV_UINT8, {1, 2}});
+  g.value(bytes).quantization = {1.0 / 128, 3};
+  g.inputs = {x, bytes};
   const Tensor weights = r.tensor({4, 3, 3, 3}), bias = r.tensor({4});
   const int w = g.add_constant("w", {FV_FLOAT32, weights.dims}, weights.data.data());
   const int b = g.add_constant("b", {FV_FLOAT32, bias.dims}, bias.data.data());
@@ -45,6 +47,8 @@ bool same_graph(const Graph& a, const Graph& b) {
   for (size_t i = 0; i < a.values.size(); ++i) {
     const Value &v = a.values[i], &w = b.values[i];
     if (v.name != w.name || v.type != w.type || v.dim_names != w.dim_names ||
+        v.quantization.scale != w.quantization.scale ||
+        v.quantization.zero_point != w.quantization.zero_point ||
         v.is_constant() != w.is_constant() || v.constant.bytes != w.constant.bytes)
       return false;
     if (v.constant.bytes && std::memcmp(v.constant.data, w.constant.data, v.constant.bytes))

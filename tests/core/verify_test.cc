@@ -1,7 +1,9 @@
 // The verifier: everything a graph can get wrong, one defect at a time.
 #include "graph/verify.h"
 
+#include <cmath>
 #include <functional>
+#include <tuple>
 
 #include "check.h"
 
@@ -33,7 +35,7 @@ void bad(const std::function<void(Sample&)>& spoil, fv_code code, const std::str
   spoil(s);
   test::check_error(verify(s.g), code, text, __FILE__, line);
 }
-#define BAD(change, code, text) bad([](Sample& s) { change; }, code, text, __LINE__)
+#define BAD(change, code, text) bad([&](Sample& s) { change; }, code, text, __LINE__)
 
 void test_valid() {
   Sample s;
@@ -72,6 +74,27 @@ void test_values() {
   BAD(const unsigned char two = 2; s.g.add_constant("flag", {FV_BOOL, {1}}, &two), FV_MODEL_ERROR,
                                    "bool and holds bytes above 1");
   BAD(s.g.meta["k"] = "\xc0", FV_MODEL_ERROR, "metadata");
+}
+
+void test_quantization() {
+  const auto quantized = [](Sample& s, fv_dtype dtype, double scale, int zero_point) {
+    s.g.value(s.g.inputs.emplace_back(s.g.add_value("q", {dtype, {2}}))).quantization = {
+        scale, zero_point};
+  };
+  for (const auto& [dtype, low, high] :
+       {std::tuple{FV_UINT8, 0, 255}, {FV_INT8, -128, 127}, {FV_INT16, -32768, 32767}}) {
+    for (const int zero_point : {low, 0, high}) {
+      Sample s;
+      quantized(s, dtype, 0.1, zero_point);
+      CHECK_OK(verify(s.g));
+    }
+    BAD(quantized(s, dtype, 0.1, low - 1), FV_MODEL_ERROR, "value 'q': zero point: expected");
+    BAD(quantized(s, dtype, 0.1, high + 1), FV_MODEL_ERROR, "value 'q': zero point: expected");
+  }
+  BAD(quantized(s, FV_UINT8, -1, 0), FV_MODEL_ERROR, "scale: expected a finite number above 0");
+  BAD(quantized(s, FV_UINT8, NAN, 0), FV_MODEL_ERROR, "scale: expected a finite number above 0");
+  BAD(quantized(s, FV_UINT8, INFINITY, 0), FV_MODEL_ERROR, "scale: expected a finite number");
+  BAD(quantized(s, FV_FLOAT32, 0.1, 0), FV_MODEL_ERROR, "expected uint8, int8 or int16, got");
 }
 
 void test_edges() {
@@ -153,6 +176,7 @@ void test_unknown_dimensions() {
 int main() {
   test_valid();
   test_values();
+  test_quantization();
   test_edges();
   test_operators();
   test_everything_unsupported_is_listed();

@@ -87,10 +87,12 @@ class Value:
     """A tensor in a graph: an input, a constant (`data` is set) or the result of a node.
 
     `shape` holds ints, names of symbolic dimensions, or -1 for a dimension only known when the
-    model runs. `users` counts, per node that reads the value, how often it does.
+    model runs. `users` counts, per node that reads the value, how often it does. `quantization` of
+    an input or output is (scale, zero point) of numbers that stand for
+    (number - zero point) * scale; it describes them and changes no arithmetic.
     """
 
-    __slots__ = ("data", "dtype", "graph", "name", "producer", "shape", "users")
+    __slots__ = ("data", "dtype", "graph", "name", "producer", "quantization", "shape", "users")
 
     def __init__(
         self,
@@ -106,6 +108,7 @@ class Value:
         self.shape: tuple[Dim, ...] = tuple(shape)
         self.data = data
         self.producer: Node | None = None
+        self.quantization: tuple[float, int] | None = None
         self.users: dict[Node, int] = {}
 
     def use(self, node: Node) -> None:
@@ -412,6 +415,7 @@ class Graph:
         def of(value: Value) -> Value:
             if value not in twin:
                 twin[value] = Value(out, value.name, value.dtype, value.shape, value.data)
+                twin[value].quantization = value.quantization
             return twin[value]
 
         out.inputs = [of(v) for v in self.inputs]
@@ -460,6 +464,8 @@ class Graph:
             else:
                 names = [d if isinstance(d, str) else "" for d in v.shape]
                 ids[v] = builder.add_value(v.name, v.dtype, v.dims, names)
+            if v.quantization is not None:
+                builder.set_quantization(ids[v], *v.quantization)
         for n in self.nodes:
             ins = [-1 if v is None else ids[v] for v in n.inputs]
             builder.add_node(n.op, n.name, ins, [ids[v] for v in n.outputs], n.attrs)
@@ -488,6 +494,7 @@ class Graph:
             names = v.get("dim_names") or [""] * len(v["dims"])
             shape = [n if n and d < 0 else d for d, n in zip(v["dims"], names, strict=True)]
             table.append(Value(graph, graph.unique(v["name"]), v["dtype"], shape, v.get("data")))
+            table[-1].quantization = v.get("quantization")
         for n in described["nodes"]:
             ins = [None if i < 0 else table[i] for i in n["inputs"]]
             node = Node(n["op"], n["name"], ins, dict(n["attrs"]))

@@ -407,10 +407,10 @@ class Pipeline:
         """Prepares the pipeline for one tensor.
 
         Args:
-            tensor: gives dtype and shape. An input of a session (`session.inputs[0]`), or the
-                Session of a model with one input: then `run` writes that input's own memory
-                unless told `out`, and gives open dimensions the pipeline's size. Or an input of a
-                Model, which only describes.
+            tensor: gives dtype, shape and quantisation. An input of a session
+                (`session.inputs[0]`), or the Session of a model with one input: then `run` writes
+                that input's own memory unless told `out`, and gives open dimensions the pipeline's
+                size. Or an input of a Model, which only describes.
             size: (width, height) of the tensor, e.g. from `size_for`. Needed when the pipeline's
                 size is Sides or Strip and neither tensor nor shape says it; a plan has one size.
             dtype: "float32" (default), "float16", "bfloat16" (a uint16 array of its bits),
@@ -423,6 +423,7 @@ class Pipeline:
             threads: how many threads a run may use. The result does not depend on it.
             quantize: (scale, zero_point) of a uint8, int8 or int16 tensor, which then holds
                 clamp(round(y / scale) + zero_point), y being what the pipeline's norm makes.
+                Without it the tensor's own, and (1, 0) where that has none.
 
         Raises:
             ArgumentError: an argument of the wrong type; a size that nothing says.
@@ -439,6 +440,8 @@ class Pipeline:
                 )
             element = element or str(tensor.dtype)
             shape = tensor.shape if shape is None else shape
+            if element == str(tensor.dtype) and quantize is None:
+                quantize = getattr(tensor, "quantization", None)
         element = element or "float32"
         shape = None if shape is None else _shape(shape)
         if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)):

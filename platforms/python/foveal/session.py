@@ -22,11 +22,16 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class SessionTensor:
-    """An input or output of a session: name, shape (``str`` or -1 where open) and dtype."""
+    """An input or output of a session: name, shape (``str`` or -1 where open) and dtype.
+
+    quantization: (scale, zero point) of whole numbers that stand for (number - zero point) * scale;
+    ``None`` where they stand for themselves.
+    """
 
     name: str
     shape: tuple[int | str, ...]
     dtype: str
+    quantization: tuple[float, int] | None
     _session: weakref.ref[Session] = field(repr=False, compare=False)
 
     @property
@@ -76,8 +81,10 @@ class Session:
         self.model = model
         self.lock = threading.RLock()
         me = weakref.ref(self)
-        self.inputs = [SessionTensor(t.name, t.shape, t.dtype, me) for t in model.inputs]
-        self.outputs = [SessionTensor(t.name, t.shape, t.dtype, me) for t in model.outputs]
+        self.inputs, self.outputs = (
+            [SessionTensor(t.name, t.shape, t.dtype, t.quantization, me) for t in ends]
+            for ends in (model.inputs, model.outputs)
+        )
         self._inputs = {t.name: i for i, t in enumerate(self.inputs)}
         self._core = _core.Session(model, devices, count, bool(fuse), bool(profile))
 

@@ -152,6 +152,9 @@ class GraphBuilder {
                                    &index));
     return index;
   }
+  void set_quantization(int32_t value, double scale, int zero_point) {
+    throw_if(fv_graph_set_quantization(graph_, value, scale, zero_point));
+  }
   void add_node(const std::string& op, const std::string& name, const std::vector<int32_t>& inputs,
                 const std::vector<int32_t>& outputs, const py::dict& attrs) {
     const Attributes a(typed(op, attrs));
@@ -222,6 +225,8 @@ void bind_graph(py::module_& m) {
       .def("add_value", &GraphBuilder::add_value, py::arg("name"), py::arg("dtype"),
            py::arg("dims"), py::arg("dim_names") = std::vector<std::string>{})
       .def("add_constant", &GraphBuilder::add_constant, py::arg("name"), py::arg("array"))
+      .def("set_quantization", &GraphBuilder::set_quantization, py::arg("value"), py::arg("scale"),
+           py::arg("zero_point"))
       .def("add_node", &GraphBuilder::add_node, py::arg("op"), py::arg("name"), py::arg("inputs"),
            py::arg("outputs"), py::arg("attrs") = py::dict())
       .def("set_io", &GraphBuilder::set_io, py::arg("inputs"), py::arg("outputs"))

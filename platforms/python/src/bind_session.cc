@@ -13,7 +13,8 @@ namespace {
 
 struct TensorInfo {
   std::string name, dtype;
-  py::tuple shape;  // int, or str for a named dimension, or -1
+  py::tuple shape;          // int, or str for a named dimension, or -1
+  py::object quantization;  // (scale, zero point) or None
   std::string repr() const {
     return "TensorInfo(name='" + name + "', shape=" + std::string(py::str(shape)) + ", dtype='" +
            dtype + "')";
@@ -34,7 +35,12 @@ TensorInfo info_of(const fv_model* model, bool output, size_t i) {
     else
       shape[static_cast<size_t>(d)] = -1;
   }
-  return {t.name, dtype_row(t.dtype).name, shape};
+  double scale;
+  int32_t zero_point;
+  throw_if(fv_model_quantization(model, output, i, &scale, &zero_point));
+  py::object quantization = py::none();
+  if (scale != 1 || zero_point != 0) quantization = py::make_tuple(scale, zero_point);
+  return {t.name, dtype_row(t.dtype).name, shape, quantization};
 }
 
 std::vector<TensorInfo> infos(const fv_model* model, bool output) {
@@ -101,6 +107,7 @@ py::dict describe(const py::object& self) {
       for (const auto& dim : info.shape)
         names.append(py::isinstance<py::str>(dim) ? py::object(py::str(dim)) : py::str(""));
       py::cast<py::dict>(values[py::cast<size_t>(index)])["dim_names"] = names;
+      py::cast<py::dict>(values[py::cast<size_t>(index)])["quantization"] = info.quantization;
     }
   }
   for (int32_t i = 0; i < fv_graph_nodes(g); ++i) {
@@ -225,6 +232,9 @@ void bind_session(py::module_& m) {
       .def_readonly("name", &TensorInfo::name)
       .def_readonly("shape", &TensorInfo::shape)
       .def_readonly("dtype", &TensorInfo::dtype)
+      .def_readonly("quantization", &TensorInfo::quantization,
+                    "(scale, zero point) of whole numbers that stand for (number - zero point) * "
+                    "scale; None where they stand for themselves.")
       .def("__repr__", &TensorInfo::repr);
   py::class_<PyModel>(m, "Model", "A loaded model: verified graph and weights; immutable.")
       .def_static(

@@ -73,6 +73,10 @@ FV_API fv_status* fv_model_output(const fv_model* model, size_t i, fv_tensor* ou
 /* Name of a dimension that is -1 in fv_model_input/_output ("height"); "" if it has none. */
 FV_API const char* fv_model_dim_name(const fv_model* model, int32_t is_output, size_t i,
                                      int32_t dim);
+/* What the whole numbers of an input or output stand for: (number - zero_point) * scale; 1 and 0
+ * where the model says nothing. */
+FV_API fv_status* fv_model_quantization(const fv_model* model, int32_t is_output, size_t i,
+                                        double* scale, int32_t* zero_point);
 /* NULL: no such key. Keys: "pipeline", "decoder" (JSON specs), "labels", "source", "license". */
 FV_API const char* fv_model_meta(const fv_model* model, const char* key);
 FV_API size_t fv_model_meta_count(const fv_model* model);
@@ -161,6 +165,9 @@ FV_API fv_status* fv_graph_add_value(fv_graph* graph, const char* name, fv_dtype
 FV_API fv_status* fv_graph_add_constant(fv_graph* graph, const char* name, fv_dtype dtype,
                                         int32_t rank, const int64_t* dims, const void* data,
                                         int32_t* out_value);
+/* Says what a uint8, int8 or int16 value's numbers stand for (fv_model_quantization). */
+FV_API fv_status* fv_graph_set_quantization(fv_graph* graph, int32_t value, double scale,
+                                            int32_t zero_point);
 /* An attribute is copied with the name given. inputs: -1 = omitted optional input. */
 typedef struct fv_named_attr {
   const char* name;

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 #define FV_ABI_MAJOR 1 /* changes when an existing field or rule changes: no mixing */
-#define FV_ABI_MINOR 0 /* changes when a field is appended: old and new mix freely */
+#define FV_ABI_MINOR 1 /* changes when a field is appended: old and new mix freely */
 #define FV_MAX_RANK 8
 #define FV_ALIGNMENT 64 /* bytes; of every tensor, weight and workspace the core hands out */
 

@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         raise ArgumentError(f"--png: expected a name that ends in .png, got '{args.png}'")
     for option in ("html", "png"):
         if path := getattr(args, option):
-            options.refuse_input(f"--{option}", path, [args.model])
+            options.check_output(f"--{option}", path, [args.model])
     model = foveal.load(args.model)
     facts = describe(model)
     placement, refusal = _placement(args, model)
@@ -159,7 +159,18 @@ def _macs(nodes: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def _tensor(info: Any) -> dict[str, Any]:
-    return {"name": info.name, "shape": list(info.shape), "dtype": str(info.dtype)}
+    found = {"name": info.name, "shape": list(info.shape), "dtype": str(info.dtype)}
+    if info.quantization is not None:
+        scale, zero_point = info.quantization
+        found["quantization"] = {"scale": scale, "zero_point": zero_point}
+    return found
+
+
+def _stands_for(tensor: dict[str, Any]) -> str:
+    """The meaning of quantised numbers."""
+    if (q := tensor.get("quantization")) is None:
+        return ""
+    return f"(number - {q['zero_point']}) * {q['scale']:.6g}"
 
 
 def _parsed(text: str) -> Any:
@@ -197,12 +208,14 @@ def _print(name: str, facts: dict[str, Any]) -> None:
         print(f"  {console.paint(key.ljust(9), '2')} {console.one_line(text)}")
     print()
     rows = [
-        (kind, t["name"], console.shape(t["shape"]), t["dtype"])
+        (kind, t["name"], console.shape(t["shape"]), t["dtype"], _stands_for(t))
         for kind in ("inputs", "outputs")
         for t in facts[kind]
     ]
     console.table(
-        ("", "name", "shape", "type"), [(kind.rstrip("s"), *rest) for kind, *rest in rows]
+        ("", "name", "shape", "type", "stands for"),
+        [(kind.rstrip("s"), *rest) for kind, *rest in rows],
+        hide_empty=True,
     )
     print()
     _print_operators(facts)

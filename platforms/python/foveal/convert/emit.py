@@ -14,9 +14,10 @@ from foveal.graph import Graph, Value
 from foveal.optimize._evaluate import RULES, evaluate
 from foveal.optimize._fold import may_fold, spend
 
-__all__ = ["MAX_OUTPUTS", "SIZE_HINT", "Emitter", "Unsupported", "same_padding"]
+__all__ = ["MAX_OUTPUTS", "SHARING", "SIZE_HINT", "Emitter", "Unsupported", "same_padding"]
 
 MAX_OUTPUTS = 4096
+SHARING = 16  # times a file's size: weights that tensors may take from it
 SIZE_HINT = "export with fixed input sizes, or give them with input_shapes (--input-shape)"
 
 
@@ -153,6 +154,13 @@ class Emitter:
         if value.data is None or value.data.dtype == object:
             raise Unsupported(f"its {what} is computed when the model runs", SIZE_HINT)
         return value.data
+
+    def dequantize(self, value: Value, scale: Value, zero_point: Value | None) -> Value:
+        """(value - zero_point) * scale in float32. zero_point: of value's type; None is 0."""
+        real = self.op("cast", value, dtype="float32")
+        if zero_point is not None:
+            real = self.op("sub", real, self.op("cast", zero_point, dtype="float32"))
+        return self.op("mul", real, scale)
 
     def add_list(self, op: str, values: Sequence[Value]) -> Value:
         """Left fold of a binary operator."""

@@ -18,7 +18,7 @@ from foveal.convert import ConvertOptions, _tflite
 from foveal.convert._tflite import schema
 from foveal.convert._tflite.context import OPS, TfliteNode
 from foveal.convert._tflite.sparse import densify
-from foveal.convert.emit import MAX_OUTPUTS, Emitter, Unsupported
+from foveal.convert.emit import MAX_OUTPUTS, SHARING, Emitter, Unsupported
 from foveal.convert.flatbuffer import Buffer, Table
 from foveal.convert.report import Report
 from foveal.errors import FovealError, ModelError
@@ -32,7 +32,6 @@ SUFFIXES = (".tflite", ".litert")
 for _info in iter_modules(_tflite.__path__):
     import_module(f"{_tflite.__name__}.{_info.name}")
 
-SHARING = 16  # times the file's size: weights that its tensors refer to
 _QUANTISED = "quantised models are not supported yet: convert the float model"
 
 
@@ -129,13 +128,18 @@ class _Importer:
 
     def _check_float(self, index: int) -> None:
         """Raises Unsupported for a tensor that holds quantised numbers."""
-        quantization = self._tensor(index).table(schema.Tensor.QUANTIZATION)
-        if quantization is None:
-            return
+        if self._quantization(index) is not None:
+            raise Unsupported(f"quantised {self._type(index)[0]} values", _QUANTISED)
+
+    def _quantization(self, index: int) -> tuple[float, int] | None:
+        """Scale and zero point of a tensor that holds quantised numbers. Raises Unsupported."""
+        scales, zero_points = schema.quantization(self._tensor(index))
+        if not scales:
+            return None
         dtype, _ = self._type(index)
-        scales = quantization.array(schema.QUANTIZATION_SCALE, "f4")
-        if scales.size and dtype in ("int8", "uint8", "int16", "int32"):
-            raise Unsupported(f"quantised {dtype} values", _QUANTISED)
+        if len(scales) != 1 or len(zero_points) != 1 or dtype == "int32":
+            raise Unsupported(f"quantised {dtype} values of {len(scales)} scales", _QUANTISED)
+        return scales[0], zero_points[0]
 
     def _input(self, index: int) -> None:
         name = self._name(index)
@@ -143,17 +147,18 @@ class _Importer:
             raise ModelError(f"'{name}' is listed as an input twice")
         try:
             dtype, shape = self._type(index)
-            self._check_float(index)
+            quantization = self._quantization(index)
         except Unsupported as e:
             self.report.add("input", name, str(e), e.hint)
             self.values[index] = None
             return
-        self.values[index] = self.graph.input(name, dtype, self.options.shape(name, shape))
+        value = self.graph.input(name, dtype, self.options.shape(name, shape))
+        value.quantization = quantization
+        self.values[index] = value
 
     def _constant(self, index: int) -> Value:
         t, name = self._tensor(index), self._name(index)
         dtype, shape = self._type(index)
-        self._check_float(index)
         if t.flag(schema.Tensor.IS_VARIABLE):
             raise Unsupported("a variable that keeps its value between runs")
         raw = self._raw(t.scalar(schema.Tensor.BUFFER, "u32"), name)
@@ -179,7 +184,9 @@ class _Importer:
         else:
             array = values.reshape(shape)
         array = array.astype(kind.newbyteorder("="), copy=False)
-        return self.graph.constant(array, name)
+        value = self.graph.constant(array, name)
+        value.quantization = self._quantization(index)
+        return value
 
     def _raw(self, index: int | float, name: str) -> np.ndarray:
         if not 0 <= index < len(self.buffers):
@@ -219,6 +226,8 @@ class _Importer:
                 value = self.values[i] if i >= 0 else None
                 if i >= 0 and value is None:
                     return  # already reported where it was made
+                if value is not None and value.quantization and kind != "DEQUANTIZE":
+                    raise Unsupported(f"quantised {value.dtype} values", _QUANTISED)
                 inputs.append(value)
             for o in outputs:
                 self._type(o)

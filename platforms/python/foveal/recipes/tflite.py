@@ -146,16 +146,21 @@ def _pipeline(described: Table, tensor: Table) -> Pipeline:
     if color and color != {3: _RGB, 1: _GRAYSCALE}[channels]:
         raise refuse(NAME, f"colour space {color} of a tensor with {channels} channels")
     dtype = schema.DTYPES.get(tensor.i8(schema.Tensor.TYPE), "?")
-    if dtype not in ("float32", "uint8"):
-        raise refuse(NAME, f"input: expected float32 or uint8, got {dtype}")
-    norm = Norm()
+    if dtype not in ("float32", "uint8", "int8"):
+        raise refuse(NAME, f"input: expected float32, uint8 or int8, got {dtype}")
+    scales, zero_points = schema.quantization(tensor)
     units = [_union(u, _NORMALIZATION) for u in described.tables(_Tensor.PROCESS_UNITS)]
     normalizations = [u for u in units if u is not None]
     if len(normalizations) > 1:
         raise refuse(NAME, f"{len(normalizations)} normalisations of one input")
-    if normalizations and dtype == "float32":  # bytes are taken as they are
+    norm = Norm()
+    if normalizations and (dtype == "float32" or scales):
         mean, std = (_levels(normalizations[0].array(i, "f4"), channels) for i in (0, 1))
         norm = Norm(1, mean or 0.0, std or 1.0)
+    elif dtype == "int8":
+        raise refuse(NAME, "input: int8 without normalisation and quantisation")
+    elif scales:  # bytes as they are: this undoes what they stand for
+        norm = Norm(scales[0], scales[0] * zero_points[0])
     return Pipeline(size=(width, height), color="GRAY" if channels == 1 else "RGB", norm=norm)
 
 

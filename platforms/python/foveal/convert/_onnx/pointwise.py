@@ -179,6 +179,31 @@ def _cast(n: OnnxNode) -> Value:
     return n.x() if n.x().dtype == dtype else n.e.op("cast", n.x(), dtype=dtype)
 
 
+@op("DequantizeLinear")
+def _dequantize(n: OnnxNode) -> Value:
+    x, scale, zero_point = n.x(0), n.x(1), n.opt(2)
+    scales = n.array(1, "scale")
+    zeros = np.zeros_like(scales) if zero_point is None else n.array(2, "zero point")
+    axis = n.i("axis", 1)
+    n.require("block_size", n.i("block_size"), (0,))
+    n.require("output_dtype", n.i("output_dtype"), (0, 1))
+    if x.dtype not in ("int8", "uint8", "int16") or scale.dtype != "float32":
+        raise Unsupported(f"{x.dtype} values with a scale of {scale.dtype}")
+    if scales.size != zeros.size or scales.size < 1:
+        raise Unsupported(f"{scales.size} scales and {zeros.size} zero points")
+    shape = [1] * x.rank
+    if scales.size > 1:  # one for each channel
+        if not -x.rank <= axis < x.rank:
+            raise Unsupported(f"axis {axis} is outside rank {x.rank}")
+        shape[axis] = scales.size
+    elif x in n.e.graph.inputs:
+        x.quantization = float(scales.reshape(())), int(zeros.reshape(()))
+    scale = n.e.op("reshape", scale, shape=shape)
+    if zero_point is not None:
+        zero_point = n.e.op("reshape", zero_point, shape=shape)
+    return n.e.dequantize(x, scale, zero_point)
+
+
 # ---- softmax -----------------------------------------------------------------------------
 
 

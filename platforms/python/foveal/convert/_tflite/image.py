@@ -214,12 +214,12 @@ def _batch_matmul(n: TfliteNode) -> Value:
 @op("DEQUANTIZE")
 def _dequantize(n: TfliteNode) -> Value:
     x = n.x()
-    if x.dtype != "float16":
-        raise Unsupported(
-            f"quantised values ({x.dtype})",
-            "quantised models are not supported yet: convert the float model",
-        )
-    return n.e.op("cast", x, dtype="float32")
+    if x.dtype == "float16":
+        return n.e.op("cast", x, dtype="float32")
+    if x.quantization is None:
+        raise Unsupported(f"{x.dtype} values without scale and zero point")
+    scale, zero_point = x.quantization
+    return n.e.dequantize(x, n.e.const(scale, "float32"), n.e.const(zero_point, x.dtype))
 
 
 @op("DENSIFY")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from foveal.convert.flatbuffer import Table
+
 # Position in this list = number of the builtin operator.
 OPERATORS = """
 ADD AVERAGE_POOL_2D CONCATENATION CONV_2D DEPTHWISE_CONV_2D DEPTH_TO_SPACE DEQUANTIZE
@@ -105,7 +107,22 @@ class BufferTable(IntEnum):
     SIZE = 2
 
 
-QUANTIZATION_SCALE = 2
+class Quantization(IntEnum):
+    SCALE = 2
+    ZERO_POINT = 3
+
+
+def quantization(tensor: Table) -> tuple[list[float], list[int]]:
+    """Scales and zero points of a tensor's numbers; none where they stand for themselves."""
+    table = tensor.table(Tensor.QUANTIZATION)
+    if table is None or DTYPES.get(tensor.i8(Tensor.TYPE), "") not in _WHOLE:
+        return [], []
+    scales: list[float] = table.array(Quantization.SCALE, "f4").tolist()
+    zero_points: list[int] = table.array(Quantization.ZERO_POINT, "i8").tolist()
+    return scales, zero_points or [0] * len(scales)
+
+
+_WHOLE = {"int8", "uint8", "int16", "int32"}
 
 
 class Sparsity(IntEnum):
