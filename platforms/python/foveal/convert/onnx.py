@@ -12,6 +12,7 @@ import numpy as np
 from foveal.convert import ConvertOptions, _onnx
 from foveal.convert._onnx import proto
 from foveal.convert._onnx.context import OPS, OnnxNode
+from foveal.convert._onnx.external import ExternalData
 from foveal.convert.emit import MAX_OUTPUTS, SIZE_HINT, Emitter, Unsupported
 from foveal.convert.protobuf import Message, Schema, parse
 from foveal.convert.report import Report
@@ -61,7 +62,7 @@ class _Importer:
         self.opset = self._opset(model)
         # A value is None after a node that could not be imported: what needs it is skipped.
         self.values: dict[str, Value | None] = {}
-        self.folder = options.folder
+        self.external = ExternalData(options.folder)
         self.props = {p.text("key"): p.text("value") for p in model.list("metadata_props")}
 
     def _opset(self, model: Message) -> int:
@@ -97,7 +98,7 @@ class _Importer:
         for t in self.proto.list("initializer"):
             name = t.text("name")
             try:
-                array = proto.tensor_array(t, self.folder)
+                array = proto.tensor_array(t, self.external)
                 self.values[name] = self.graph.constant(array, name)
                 held += array.nbytes
             except Unsupported as e:
@@ -174,7 +175,7 @@ class _Importer:
                 self.values[name] = value
 
     def _tensor(self, t: Message) -> np.ndarray:
-        return proto.tensor_array(t, self.folder)
+        return proto.tensor_array(t, self.external)
 
     def _outputs(self) -> None:
         done: set[str] = set()

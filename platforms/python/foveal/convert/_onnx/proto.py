@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 
+from foveal.convert._onnx.external import ExternalData
 from foveal.convert.protobuf import Message, Schema
 from foveal.convert.report import Unsupported
 from foveal.errors import ModelError
@@ -94,7 +94,7 @@ def dtype_name(code: int | None) -> str:
     return DTYPES[code]
 
 
-def tensor_array(t: Message, folder: Path | None) -> np.ndarray:
+def tensor_array(t: Message, external: ExternalData) -> np.ndarray:
     """The tensor's values; a view of the file where its layout allows it.
 
     bfloat16 becomes float32. Raises ModelError when data and shape disagree.
@@ -108,7 +108,8 @@ def tensor_array(t: Message, folder: Path | None) -> np.ndarray:
     bf16 = code == _BFLOAT16
     dtype = np.dtype("uint16" if bf16 else dtype_name(code)).newbyteorder("<")
     if t.data_location == 1:
-        data = _external(t, folder, name, count * dtype.itemsize)
+        entries = {e.text("key"): e.text("value") for e in t.list("external_data")}
+        data = external.read(entries, name, count * dtype.itemsize)
     else:
         data = t.raw_data
     if data is not None:
@@ -145,33 +146,3 @@ def _typed(t: Message, code: int, dtype: np.dtype) -> np.ndarray:
     if code in (10, _BFLOAT16):  # bit patterns in the low 16 bits
         return values.astype(np.uint16).view(dtype)
     return values.astype(dtype)
-
-
-def _external(t: Message, folder: Path | None, name: str, size: int) -> bytes:
-    entries = {e.text("key"): e.text("value") for e in t.list("external_data")}
-    where = entries.get("location", "")
-    if folder is None:
-        raise ModelError(
-            f"tensor '{name}' keeps its data in the file '{where}'",
-            hint="pass the model's path, not its bytes",
-        )
-    root = folder.resolve()
-    path = (root / where).resolve()
-    if not where or not path.is_relative_to(root) or not path.is_file():
-        raise ModelError(
-            f"tensor '{name}' keeps its data in '{where}', which is no file beside the model",
-            hint="put the weight file into the model's folder",
-        )
-    try:
-        offset, length = int(entries.get("offset", "0")), int(entries.get("length", str(size)))
-    except ValueError as e:
-        raise ModelError(f"tensor '{name}': offset or length is not a number") from e
-    if offset < 0 or length != size or offset + length > path.stat().st_size:
-        raise ModelError(
-            f"tensor '{name}' needs {size} bytes; '{where}' has {path.stat().st_size} "
-            f"and the model asks for {length} at {offset}"
-        )
-    with path.open("rb") as f:
-        f.seek(offset)
-        data: bytes = f.read(length)
-    return data
