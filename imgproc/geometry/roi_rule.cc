@@ -1,5 +1,5 @@
 // From a detection or landmarks to the region that the next model looks at: hull, rotation, shift,
-// square, scale, in the order of MediaPipe's calculators.
+// square, scale, in the order of MediaPipe's calculators, then mirror.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -34,6 +34,7 @@ struct fv_roi_rule {
   double degrees = 0;  // of from -> to in the region, counter-clockwise from +x
   Square square = Square::kNone;
   std::vector<double> scale = {1, 1}, shift = {0, 0};
+  bool mirror = false;
   std::string json;
 };
 
@@ -72,13 +73,14 @@ std::string canonical(const Rule& r) {
     t += ",\"rotation\":{\"from\":" + json::numbers(r.from) + ",\"to\":" + json::numbers(r.to) +
          ",\"degrees\":" + json::number(r.degrees) + "}";
   return t + ",\"square\":" + json::quote(kSquares[static_cast<int>(r.square)]) +
-         ",\"scale\":" + json::numbers(r.scale) + ",\"shift\":" + json::numbers(r.shift) + "}";
+         ",\"scale\":" + json::numbers(r.scale) + ",\"shift\":" + json::numbers(r.shift) +
+         ",\"mirror\":" + (r.mirror ? "true" : "false") + "}";
 }
 
 Status read_rule(std::string_view text, Rule& r) {
   FV_ASSIGN(const json::Value doc, json::parse(text, "roi rule"));
   FV_ASSIGN(const json::Object o, json::Object::of(doc, "roi rule"));
-  FV_TRY(o.only({"roi", "hull", "points", "rotation", "square", "scale", "shift"}));
+  FV_TRY(o.only({"roi", "hull", "points", "rotation", "square", "scale", "shift", "mirror"}));
   int version = 1, hull = 0, square = 0;
   FV_TRY(o.read_int("roi", 1, 1, version));
   FV_TRY(o.require("hull"));
@@ -101,6 +103,7 @@ Status read_rule(std::string_view text, Rule& r) {
   FV_TRY(o.read("shift", 2, false, r.shift));
   for (const double v : r.shift)
     if (!(std::fabs(v) <= 1000)) return o.error("shift", "numbers in +-1000", o.find("shift"));
+  FV_TRY(o.read("mirror", r.mirror));
   r.json = canonical(r);
   return ok();
 }
@@ -194,8 +197,18 @@ Status apply(const Rule& r, const float* box, const Points& points, fv_roi& out)
   h *= r.scale[1];
   if (!(w >= kMinRegionSide) || !(h >= kMinRegionSide))
     return bad(format("the region has no area: %g x %g", w, h));
-  out = {FV_ROI_ROTATED, 0, {centre.x, centre.y, w, h, degrees}};
-  out.v[4] -= 360 * std::floor((out.v[4] + 180) / 360);  // -180..180
+  if (r.mirror) {
+    out = {FV_ROI_QUAD, 0, {}};
+    const double right[2] = {c * w / 2, s * w / 2}, down[2] = {-s * h / 2, c * h / 2};
+    for (int corner = 0; corner < 4; ++corner) {  // of the tensor, clockwise from the top left
+      const double x = corner == 0 || corner == 3 ? 1 : -1, y = corner < 2 ? -1 : 1;
+      out.v[2 * corner] = centre.x + x * right[0] + y * down[0];
+      out.v[2 * corner + 1] = centre.y + x * right[1] + y * down[1];
+    }
+  } else {
+    out = {FV_ROI_ROTATED, 0, {centre.x, centre.y, w, h, degrees}};
+    out.v[4] -= 360 * std::floor((out.v[4] + 180) / 360);  // -180..180
+  }
   for (const double v : out.v)
     if (!(std::fabs(v) <= kMaxCoordinate)) return bad("the region reaches beyond +-1e6 pixels");
   return ok();

@@ -121,6 +121,23 @@ def test_regions_are_mediapipe_s(name: str, values: int) -> None:
         close(rule.apply(box, points), mediapipe(RULES[name], box, points))
 
 
+@pytest.mark.parametrize("name", RULES)
+def test_a_mirrored_region_is_the_same_one_with_left_and_right_exchanged(name: str) -> None:
+    rng = np.random.default_rng(4)
+    plain, mirrored = RoiRule(RULES[name]), RoiRule({**RULES[name], "mirror": True})
+    frame = Frame.from_numpy(rng.integers(0, 256, (HEIGHT, WIDTH, 3), np.uint8))
+    plan = Pipeline(size=(31, 23), roi="per_call").compile(layout="nhwc")
+    for _ in range(20):
+        points = rng.uniform(100, 260, (21, 2)).astype(np.float32)
+        box = np.sort(rng.uniform(50, 300, (2, 2)).astype(np.float32), 0).ravel()
+        (a, t), (b, u) = (plan(frame, rule.apply(box, points)) for rule in (plain, mirrored))
+        np.testing.assert_allclose(b[:, :, ::-1], a, atol=2e-3)
+        seen = rng.uniform(0, 23, (50, 2))
+        np.testing.assert_allclose(
+            u.points_to_frame(seen), t.points_to_frame([31, 0] + seen * [-1, 1]), atol=1e-4
+        )
+
+
 def test_a_rule_by_hand() -> None:
     # A hand that points right is turned by 90 clockwise in the picture: from it the region's "up"
     # is the picture's right.
@@ -263,10 +280,10 @@ def test_rules_are_canonical() -> None:
     )
     assert rule.json() == (
         '{"roi":1,"hull":"points","points":"all","rotation":{"from":[0],"to":[1],"degrees":90},'
-        '"square":"none","scale":[1,1],"shift":[0,0]}'
+        '"square":"none","scale":[1,1],"shift":[0,0],"mirror":false}'
     )
     assert RoiRule({"hull": "box", "scale": 2}).json() == (
-        '{"roi":1,"hull":"box","square":"none","scale":[2,2],"shift":[0,0]}'
+        '{"roi":1,"hull":"box","square":"none","scale":[2,2],"shift":[0,0],"mirror":false}'
     )
     for spec in RULES.values():
         once = RoiRule(spec).json()

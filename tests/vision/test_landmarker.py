@@ -237,6 +237,60 @@ def test_landmarker_behind_a_landmarker(made):
     np.testing.assert_allclose(places, [(60, 70), (80, 70)], atol=1e-3)
 
 
+def test_boxes_are_cut_at_the_pictures_edges_regions_are_not(made, monkeypatch):
+    class Leaning(FakeStage):
+        """Its landmarks lie 30 pixels to the left of what it sees."""
+
+        def decode(self, frame, roi, timings):
+            found = super().decode(frame, roi, timings)
+            found.boxes[:, ::2] -= 30
+            found.points[..., 0] -= 30
+            return found
+
+    monkeypatch.setattr(base, "Stage", Leaning)
+    outer = made(tracking=True)
+    (found,) = outer.find(squares((20, 190)))
+    assert found.box == (0, 190, 10, 200) and found.points[:, 0].min() == -10
+    (out,) = outer.find(squares((5, 30)))
+    assert out.box == (0, 30, 0, 50) and out.points[:, 0].max() == -5
+    assert "0,30 .. 0,50" in str(out)
+    monkeypatch.setattr(base, "Stage", FakeStage)
+    inner = made(outer)
+    inner.find(squares((20, 60)))
+    np.testing.assert_allclose(regions.numbers(inner._stage.looks[0])[:3], (0, 70, 32), atol=1e-3)
+
+
+def test_a_poses_box_stays_in_the_picture(photo):
+    picture = photo("astronaut")
+    (found,) = fv.vision.task("pose").find(picture)
+    x0, y0, x1, y1 = found.box
+    assert 0 <= x0 < x1 <= 512 and 0 <= y0 < y1 <= 512
+    assert found.points[:, 1].max() > 512 and y1 == 512  # the hips lie below the picture
+
+
+def test_both_irises_are_seen_as_left_ones(photo):
+    """The model knows left eyes: it sees the right one mirrored."""
+    picture = photo("astronaut")
+    task = fv.vision.task("iris")
+    mirrored = np.ascontiguousarray(picture[:, ::-1])
+    left, right = task.find(picture)
+    middle = (left.points[:, 0].mean() + right.points[:, 0].mean()) / 2
+    for eye in (left, right):  # the same landmark is the outer corner of either
+        corner, other = np.abs(eye.points[[0, 8], 0] - middle)
+        assert corner > 1.5 * other
+    # Of the mirrored region of the mirrored picture: the same landmarks.
+    for eye in (left, right):
+        corners = regions.corners(eye.roi)
+        roi = fv.image.Quad(tuple((512 - x, y) for x, y in corners))
+        (seen,) = task.find(mirrored, roi)
+        np.testing.assert_allclose(512 - seen.points[:, 0], eye.points[:, 0], atol=1e-3)
+        np.testing.assert_allclose(seen.points[:, 1:], eye.points[:, 1:], atol=1e-3)
+    # With the face found anew, to 1 % of the picture.
+    for eye, seen in zip((right, left), task.find(mirrored), strict=True):
+        iris = seen.points[71:, :2].mean(0) * [-1, 1] + [512, 0]
+        np.testing.assert_allclose(iris, eye.points[71:, :2].mean(0), atol=5)
+
+
 def test_pickled(made):
     task = made(spec={"tracking_roi": RULE}, max_count=2, tracking=True)
     task._arguments["detector"] = None  # a Finder is of this test

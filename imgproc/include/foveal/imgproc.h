@@ -214,7 +214,8 @@ FV_IMAGE_API void fv_roi_rule_free(fv_roi_rule* rule);
 FV_IMAGE_API const char* fv_roi_rule_json(const fv_roi_rule* rule); /* canonical */
 
 /* box: x0, y0, x1, y1 (NULL if the rule's hull is not the box). points: count * values numbers,
- * each point beginning with x, y (values >= 2). Upright frame pixels. Gives an FV_ROI_ROTATED.
+ * each point beginning with x, y (values >= 2). Upright frame pixels. Gives an FV_ROI_ROTATED,
+ * or an FV_ROI_QUAD if the rule mirrors.
  * FV_INVALID_ARGUMENT for what makes no region: a point that is used and missing or not finite, a
  * hull without area. */
 FV_IMAGE_API fv_status* fv_roi_rule_apply(const fv_roi_rule* rule, const float* box,

@@ -99,8 +99,11 @@ class RoiRule:
         """The canonical text: equal rules give equal text."""
         return str(self._core.json)
 
-    def apply(self, box: ArrayLike | None = None, points: ArrayLike | None = None) -> RotatedRect:
-        """The region of a detection or landmarks, in upright frame pixels like they are.
+    def apply(
+        self, box: ArrayLike | None = None, points: ArrayLike | None = None
+    ) -> RotatedRect | Quad:
+        """The region of a detection or landmarks, in upright frame pixels like they are: a
+        RotatedRect, or a Quad if the rule mirrors.
 
         box: x0, y0, x1, y1; None if the hull is not the box. points: [n, 2 or more], each
         beginning with x, y; None if the rule uses none. Raises ArgumentError for what makes no
@@ -114,7 +117,10 @@ class RoiRule:
             raise ArgumentError(
                 f"roi rule: points: expected an array [n, 2 or more], got {list(xy.shape)}"
             )
-        return RotatedRect(*self._core.apply(corners, xy))
+        numbers = self._core.apply(corners, xy)
+        if len(numbers) == 5:
+            return RotatedRect(*numbers)
+        return Quad(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
 
 
 def _numbers(name: str, values: ArrayLike) -> np.ndarray[Any, np.dtype[np.float32]]:

@@ -144,7 +144,7 @@ std::pair<int, int> size_for(const Spec& spec, const Frame& frame, const py::obj
 
 using Floats = py::array_t<float, py::array::c_style | py::array::forcecast>;
 
-// cx, cy, w, h, degrees. box: [4] or None; points: [n, values].
+// The numbers of a rotated rect or a quad. box: [4] or None; points: [n, values].
 std::vector<double> apply_rule(const RoiRule& rule, const std::optional<Floats>& box,
                                const Floats& points) {
   if ((box && box->size() != 4) || points.ndim() != 2) fail("roi rule: expected [4] and [n, 2]");
@@ -154,7 +154,7 @@ std::vector<double> apply_rule(const RoiRule& rule, const std::optional<Floats>&
   throw_if(fv_roi_rule_apply(rule.p.get(), box ? box->data() : nullptr, points.data(),
                              static_cast<int32_t>(points.shape(0)),
                              static_cast<int32_t>(points.shape(1)), &roi));
-  return {roi.v, roi.v + 5};
+  return {roi.v, roi.v + (roi.kind == FV_ROI_QUAD ? 8 : 5)};
 }
 
 // Bytes of `out`, which must be a writable array of the plan's elements.

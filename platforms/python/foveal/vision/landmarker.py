@@ -35,7 +35,7 @@ class _Track:
 
     number: int
     box: Box
-    region: image.RotatedRect | None
+    region: regions.Region | None
     smooth: OneEuro | None
 
 
@@ -198,6 +198,17 @@ class Landmarker(Task):
         roi: Any = None,
         timestamp: float | None = None,
     ) -> list[Landmarks]:
+        found = self._whole(frame, timings, roi, timestamp)
+        return [replace(f, box=regions.clipped(f.box, frame.upright_size)) for f in found]
+
+    def _whole(
+        self,
+        frame: Frame,
+        timings: dict[str, float],
+        roi: Any = None,
+        timestamp: float | None = None,
+    ) -> list[Landmarks]:
+        """`_one` with boxes that are not cut at the picture's edges: regions are made of those."""
         if roi is not None:
             found = self._look(frame, roi, timings)
             return [] if found is None else [found]
@@ -235,8 +246,10 @@ class Landmarker(Task):
         if detector is None:
             return [image.Rect(0, 0, *frame.upright_size)]
         own = dict.fromkeys(timings, 0.0)
-        arguments = (None, timestamp) if isinstance(detector, Landmarker) else ()
-        found = detector._one(frame, own, *arguments)
+        if isinstance(detector, Landmarker):
+            found: Sequence[Any] = detector._whole(frame, own, None, timestamp)
+        else:
+            found = detector._one(frame, own)
         for step, milliseconds in own.items():
             timings[step] += milliseconds
         if not self._rules:

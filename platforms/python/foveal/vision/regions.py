@@ -14,7 +14,7 @@ from foveal.vision.results import Box
 Region = image.RotatedRect | image.Rect | image.Quad
 
 
-def apply(rule: image.RoiRule, box: Any, points: Any) -> image.RotatedRect | None:
+def apply(rule: image.RoiRule, box: Any, points: Any) -> Region | None:
     """The region that a rule makes of a thing, None of one that has no extent or no place."""
     try:
         return rule.apply(box, points if len(points) else None)
@@ -67,6 +67,18 @@ def hull(roi: Region) -> Box:
 def has_area(box: Box) -> bool:
     """Whether there is anything in a box."""
     return box[2] > box[0] and box[3] > box[1]
+
+
+def clipped(box: Box, size: tuple[int, int]) -> Box:
+    """What of a box lies in a picture of (width, height)."""
+    x0, y0, x1, y1 = box
+    width, height = size
+    return (
+        min(max(x0, 0.0), width),
+        min(max(y0, 0.0), height),
+        min(max(x1, 0.0), width),
+        min(max(y1, 0.0), height),
+    )
 
 
 def iou(a: Box, b: Box) -> float:

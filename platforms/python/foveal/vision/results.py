@@ -52,7 +52,8 @@ class Landmarks:
     """The landmarks of one thing.
 
     label: what the model says of it ("right" of a hand), "" if nothing.
-    score: how sure the model is that the thing is there. box: the hull of the points.
+    score: how sure the model is that the thing is there. box: the hull of the points, cut at the
+    picture's edges; points may lie outside.
     points: float32 [n, 3]; z in the unit of x, smaller is nearer, 0 from models that give none.
     visibility: float32 [n], 1 from models that give none.
     roi: the region that the model looked at. track: the thing's number over the frames of a video,
