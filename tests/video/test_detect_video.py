@@ -239,12 +239,12 @@ def second_core_is_free():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".y4m", ".mp4"])
-@pytest.mark.parametrize("model", ["face-full-range", "objects"])
+@pytest.mark.parametrize("model", ["face", "face-full-range", "objects"])
 def test_the_rate_is_that_of_the_model(long_video, tmp_path, model, suffix):
     """The whole command's loop against the task alone on frames that are there already."""
     if not second_core_is_free():
         pytest.skip("other programs use the second core: the reader has nowhere to run")
-    count, rounds = (50, 9) if model == "face-full-range" else (25, 5)
+    count, rounds = {"face": (300, 9), "face-full-range": (50, 9)}.get(model, (25, 5))
     path, target = long_video(suffix, count), tmp_path / "found.jsonl"
     task = fv.vision.task(model, threads=1)
     with fv.camera(path) as frames:

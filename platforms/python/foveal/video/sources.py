@@ -164,14 +164,19 @@ class CvSource:
 
     def _open(self, target: int | str) -> Any:
         cv2 = self._cv2
-        wishes: list[int] = []
+        wishes: list[list[int]] = [[]]
         if self.live and not self._is_camera:
-            wishes = [cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, _OPEN_MS]
-            wishes += [cv2.CAP_PROP_READ_TIMEOUT_MSEC, _READ_MS]
+            timeouts = [cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, _OPEN_MS]
+            wishes = [[*timeouts, cv2.CAP_PROP_READ_TIMEOUT_MSEC, _READ_MS]]
+        elif not self.live and hasattr(cv2, "CAP_PROP_N_THREADS"):
+            # The decoder leaves a core to the task. What is no FFmpeg does not know the wish.
+            wishes.insert(0, [cv2.CAP_PROP_N_THREADS, max(1, (os.cpu_count() or 2) - 1)])
         with _opencv.quiet(cv2):
             try:
-                capture = cv2.VideoCapture(target, cv2.CAP_ANY, wishes)
-                opened = capture.isOpened()
+                for wish in wishes:
+                    capture = cv2.VideoCapture(target, cv2.CAP_ANY, wish)
+                    if opened := capture.isOpened():
+                        break
             except (cv2.error, UnicodeError, TypeError, SystemError) as error:
                 raise FrameError(f"{self.name}: cannot be opened: {error}") from error
         if opened:

@@ -33,7 +33,10 @@ class FrameStats:
         """Milliseconds of steps, by name, beside those of `frame`."""
         with self._lock:
             for step, ms in steps.items():
-                self._steps.setdefault(step, _Sample()).add(float(ms))
+                sample = self._steps.get(step)
+                if sample is None:
+                    sample = self._steps[step] = _Sample()
+                sample.add(float(ms))
 
     def frame(self, steps: Mapping[str, float]) -> None:
         """One frame is done now, and took so many milliseconds in these steps."""
