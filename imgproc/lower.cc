@@ -47,8 +47,9 @@ double mirrored(double p, int size) {
   return p > last ? 2 * last - p : p;
 }
 
-void put_taps(double p, int d, int size, Outside outside, Axis& a) {
-  const bool cut = outside == Outside::kCut && !(p >= -0.5 && p < size - 0.5);
+void put_taps(double p, int d, int size, Outside outside, bool flipped, Axis& a) {
+  const double upright = flipped ? size - 1 - p : p;
+  const bool cut = outside == Outside::kCut && !(upright >= -0.5 && upright < size - 0.5);
   if (outside == Outside::kMirror) p = mirrored(p, size);
   p = std::clamp(p, -4.0, size + 4.0);
   const double base = std::floor(p);
@@ -81,16 +82,16 @@ void classify(int from, int to, Axis& a) {
 // The pixel index of tensor pixel d.
 struct Ramp {
   double scale, shift;
-  bool nearest;
+  bool nearest, flipped;
   double at(int d) const {
-    const double p = scale * (d + 0.5) + shift - 0.5;
-    return nearest ? std::floor(p + 0.5 + 0x1p-20) : p;
+    const double p = scale * (d + 0.5) + shift;
+    return nearest ? std::floor(flipped ? p - kTie : p + kTie) : p - 0.5;
   }
 };
 
 // Taps of tensor pixels [from, to) in indices of `size` pixels.
 void build_axis(const Ramp& ramp, int from, int to, int size, Outside outside, Axis& a) {
-  for (int d = from; d < to; ++d) put_taps(ramp.at(d), d, size, outside, a);
+  for (int d = from; d < to; ++d) put_taps(ramp.at(d), d, size, outside, ramp.flipped, a);
   classify(from, to, a);
 }
 
@@ -103,7 +104,7 @@ void build_chroma_axis(const Ramp& ramp, int from, int to, int size, const Sourc
   for (int d = from; d < to; ++d) {
     double p = ramp.at(d);
     if (ramp.nearest) p = std::clamp(p, 0.0, size - 1.0);
-    put_taps((p + c.odd) / 2 - c.site, d, samples, Outside::kClamp, a);
+    put_taps((p + c.odd) / 2 - c.site, d, samples, Outside::kClamp, false, a);
   }
   classify(from, to, a);
 }
@@ -208,6 +209,9 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   if (is_cv2(s)) return lower_cv2(p, frame, roi);
   const Geometry& g = r.geometry;
   r.nearest = s.sample == SampleKind::kNearest;
+  const Mat3 stored = sensor_from_upright(g.rotation, g.mirror, r.source.width, r.source.height);
+  r.flipped[0] = stored.m[0] + stored.m[1] < 0;
+  r.flipped[1] = stored.m[3] + stored.m[4] < 0;
   r.outside = g.inside ? Outside::kClamp : outside_of(s.border);
   r.constant = r.outside == Outside::kNothing || r.outside == Outside::kCut;
 
@@ -234,8 +238,9 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   }
   if (straight || crossed) {
     const int side[2] = {r.source.width, r.source.height};
-    const Ramp x = straight ? Ramp{m[0], m[2], r.nearest} : Ramp{m[3], m[5], r.nearest};
-    const Ramp y = straight ? Ramp{m[4], m[5], r.nearest} : Ramp{m[1], m[2], r.nearest};
+    const Ramp along_x{m[straight ? 0 : 1], m[2], r.nearest, r.flipped[0]};
+    const Ramp along_y{m[straight ? 4 : 3], m[5], r.nearest, r.flipped[1]};
+    const Ramp &x = straight ? along_x : along_y, &y = straight ? along_y : along_x;
     build_axis(x, g.x0, g.x1, side[crossed], r.outside, p.x);
     build_axis(y, g.y0, g.y1, side[straight], r.outside, p.y);
     bool one_tap = p.x.single && p.y.single;

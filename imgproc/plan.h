@@ -65,6 +65,7 @@ struct Run {
   PlanKind kind = PlanKind::kGather;
   bool transposed = false;  // tensor x walks down source columns (rotations by 90)
   bool nearest = false;
+  bool flipped[2] = {};  // rows, columns of the memory run against the upright picture
   Outside outside = Outside::kClamp;
   bool constant = false;  // the border's colour shows where taps weigh less than 1
   bool linear = false;    // chroma planes have taps of their own, between samples

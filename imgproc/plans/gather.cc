@@ -38,8 +38,8 @@ void sample_gather(const Plan& p, int x, int y, int n, Rows& rows) {
   Positions pixel, sample;
   Weights4 pixel_w, sample_w;
   Taps4 t;
-  r.k->positions(r.map, x + 0.5, y + 0.5, n, s.width, s.height, r.nearest, r.outside, &pixel,
-                 &pixel_w);
+  r.k->positions(r.map, x + 0.5, y + 0.5, n, s.width, s.height, r.nearest, r.outside, r.flipped,
+                 &pixel, &pixel_w);
   if (r.constant) {
     const Weights4& w = pixel_w;
     for (int i = 0; i < n; ++i) rows.inside[i] = w.w00[i] + w.w01[i] + w.w10[i] + w.w11[i];
@@ -50,7 +50,8 @@ void sample_gather(const Plan& p, int x, int y, int n, Rows& rows) {
       chroma_at_pixels(r, pixel, n, &sample, &sample_w);
     else
       r.k->positions(r.chroma_map, x + 0.5, y + 0.5, n, ch.column(s.width - 1) + 1,
-                     ch.line(s.height - 1) + 1, false, Outside::kClamp, &sample, &sample_w);
+                     ch.line(s.height - 1) + 1, false, Outside::kClamp, r.flipped, &sample,
+                     &sample_w);
   }
   for (int i = 0; i < s.groups; ++i) {
     const Group& g = s.group[i];

@@ -62,6 +62,11 @@ struct Positions {
   int32_t x0[kChunk], x1[kChunk], y0[kChunk], y1[kChunk];
 };
 
+// How a point on the border of two pixels is decided where only one of them counts: it belongs to
+// the one on the right or below in the upright picture, and so do points a little before it, which
+// rounding may have moved.
+inline constexpr double kTie = 0x1p-20;
+
 struct LinearMap {  // sensor pixel index = (a, b, c) . (dx, dy, 1), per axis; f64
   double x[3], y[3], w[3];
   bool projective;
@@ -121,8 +126,10 @@ struct Kernels {
   void (*multiply)(float* v, const float* by, int n);  // v[i] *= by[i]
 
   // Positions of tensor pixels x .. x+n-1 of row y. nearest: the pixel that holds the point.
+  // flipped: this axis, x or y, runs against the upright picture's.
   void (*positions)(const LinearMap& m, double x, double y, int n, int width, int height,
-                    bool nearest, Outside outside, Positions* p, Weights4* w);
+                    bool nearest, Outside outside, const bool flipped[2], Positions* p,
+                    Weights4* w);
   void (*offsets)(const Positions& p, Block b, int n, Taps4* t);
 
   Conversions convert;

@@ -175,9 +175,8 @@ void taps(const float* FV_R row, int32_t first, XTaps t, int n, float* FV_R out)
 }
 
 // The same as taps_at for pixels mirrored about the centres of the outermost ones.
-void mirrored_taps_at(const double* FV_R v, int n, int size, bool nearest, int32_t* FV_R i0,
-                      int32_t* FV_R i1, float* FV_R w0, float* FV_R w1) {
-  const double snap = nearest ? 0.5 + 0x1p-20 : 0;
+void mirrored_taps_at(const double* FV_R v, int n, int size, bool nearest, double snap,
+                      int32_t* FV_R i0, int32_t* FV_R i1, float* FV_R w0, float* FV_R w1) {
   const int32_t last = size - 1, period = size > 1 ? 2 * last : 1;
   for (int i = 0; i < n; ++i) {
     const double p = v[i] + snap, base = std::floor(p);
@@ -195,11 +194,13 @@ void mirrored_taps_at(const double* FV_R v, int n, int size, bool nearest, int32
 
 // Along one axis: clamped indices and weights of the two taps at v (pixel index, f64).
 inline void taps_at(const double* FV_R v, int n, int size, bool nearest, Outside outside,
-                    int32_t* FV_R i0, int32_t* FV_R i1, float* FV_R w0, float* FV_R w1) {
-  if (outside == Outside::kMirror) return mirrored_taps_at(v, n, size, nearest, i0, i1, w0, w1);
+                    bool flipped, int32_t* FV_R i0, int32_t* FV_R i1, float* FV_R w0,
+                    float* FV_R w1) {
+  const double snap = !nearest ? 0 : flipped ? 0.5 - kTie : 0.5 + kTie;
+  if (outside == Outside::kMirror)
+    return mirrored_taps_at(v, n, size, nearest, snap, i0, i1, w0, w1);
   const bool constant = outside == Outside::kNothing;
   const double lo = -4, hi = size + 4.0;  // far outside is as good as just outside
-  const double snap = nearest ? 0.5 + 0x1p-20 : 0;
   const int most = size - 1;
   for (int i = 0; i < n; ++i) {
     double f = v[i] + snap;
@@ -215,9 +216,10 @@ inline void taps_at(const double* FV_R v, int n, int size, bool nearest, Outside
     w1[i] = constant && i1[i] != base + 1 ? 0 : u;
   }
   if (outside == Outside::kCut) {
-    const double most_in = size - 0.5;
+    const double most_in = size - 0.5, shift = nearest ? snap - 0.5 : 0;
     for (int i = 0; i < n; ++i) {
-      const bool in = v[i] >= -0.5 && v[i] < most_in;
+      const double p = flipped && !nearest ? most - v[i] : v[i] + shift;
+      const bool in = p >= -0.5 && p < most_in;
       w0[i] = in ? w0[i] : 0;
       w1[i] = in ? w1[i] : 0;
     }
@@ -225,7 +227,7 @@ inline void taps_at(const double* FV_R v, int n, int size, bool nearest, Outside
 }
 
 void positions(const LinearMap& m, double x, double y, int n, int width, int height, bool nearest,
-               Outside outside, Positions* FV_R p, Weights4* FV_R w) {
+               Outside outside, const bool flipped[2], Positions* FV_R p, Weights4* FV_R w) {
   const double bx = m.x[1] * y + m.x[2], by = m.y[1] * y + m.y[2], bw = m.w[1] * y + m.w[2];
   alignas(64) double px[kChunk], py[kChunk];
   if (m.projective) {
@@ -242,8 +244,8 @@ void positions(const LinearMap& m, double x, double y, int n, int width, int hei
     }
   }
   alignas(64) float u0[kChunk], u1[kChunk], v0[kChunk], v1[kChunk];
-  taps_at(px, n, width, nearest, outside, p->x0, p->x1, u0, u1);
-  taps_at(py, n, height, nearest, outside, p->y0, p->y1, v0, v1);
+  taps_at(px, n, width, nearest, outside, flipped[0], p->x0, p->x1, u0, u1);
+  taps_at(py, n, height, nearest, outside, flipped[1], p->y0, p->y1, v0, v1);
   for (int i = 0; i < n; ++i) {
     w->w00[i] = v0[i] * u0[i];
     w->w01[i] = v0[i] * u1[i];
