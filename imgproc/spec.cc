@@ -12,7 +12,7 @@ namespace {
 using Names = json::Names;
 using Text = std::string_view;
 constexpr Text kSizes[] = {"sides", "strip"};  // an array is fixed
-constexpr Text kColors[] = {"RGB", "BGR", "GRAY"};
+constexpr Text kColors[] = {"RGB", "BGR", "GRAY", "YUV"};
 constexpr Text kRois[] = {"full", "per_call"};
 constexpr Text kFits[] = {"stretch", "letterbox", "cover", "matrix", "crop"};
 constexpr Text kPolicies[] = {"ultralytics", "yolox", "mediapipe", "paddleocr"};
@@ -25,6 +25,8 @@ constexpr Text kMatrices[] = {"frame", "bt601", "bt709", "bt2020"};
 constexpr Text kRanges[] = {"frame", "limited", "full"};
 constexpr Text kChromas[] = {"replicate", "linear"};
 constexpr Text kSitings[] = {"frame", "center", "left", "top_left"};
+constexpr Text kYuvTo[] = {"frame",      "bt601-limited",  "bt601-full", "bt709-limited",
+                           "bt709-full", "bt2020-limited", "bt2020-full"};
 constexpr Text kIntermediates[] = {"f32", "u8"};
 
 template <class E>
@@ -99,6 +101,12 @@ Status read_level(const json::Object& o, std::string_view key, size_t channels,
   return ok();
 }
 
+// What stands for one luma level, or a level per channel, where the spec says nothing.
+std::vector<double> grey(const Spec& s, double level) {
+  if (s.color == Color::kYuv) return {level, 128, 128};
+  return std::vector<double>(static_cast<size_t>(s.channels()), level);
+}
+
 // The picture that the tensor is cut from must hold all of it.
 Status read_crop(const json::Object& o, Spec& s) {
   FV_TRY(o.only({"k", "resize", "policy"}));
@@ -141,7 +149,7 @@ Status read_fit(const json::Object& root, Spec& s) {
       if (s.policy == Policy::kMediapipe)
         s.pad.clear();  // comes from the border
       else
-        s.pad.assign(s.channels(), 114);
+        s.pad = grey(s, 114);
       return read_level(o, "pad", s.channels(), s.pad);
     case FitKind::kMatrix:
       FV_TRY(o.only({"k", "m"}));
@@ -186,7 +194,7 @@ Status read_border(const json::Object& root, Spec& s) {
   if (s.border == BorderKind::kReplicate || s.border == BorderKind::kReflect101)
     return o.only({"k"});
   FV_TRY(o.only({"k", "v"}));
-  s.border_value.assign(s.channels(), 0);
+  s.border_value = grey(s, 0);
   return read_level(o, "v", s.channels(), s.border_value);
 }
 
@@ -195,11 +203,14 @@ Status read_yuv(const json::Object& root, Spec& s) {
   bool present;
   FV_TRY(root.object("yuv", o, present));
   if (!present) return ok();
-  FV_TRY(o.only({"matrix", "range", "chroma", "siting"}));
+  FV_TRY(o.only({"matrix", "range", "chroma", "siting", "to"}));
   FV_TRY(read_enum(o, "matrix", kMatrices, s.yuv_matrix));
   FV_TRY(read_enum(o, "range", kRanges, s.yuv_range));
   FV_TRY(read_enum(o, "chroma", kChromas, s.chroma));
-  return read_enum(o, "siting", kSitings, s.siting);
+  FV_TRY(read_enum(o, "siting", kSitings, s.siting));
+  if (s.color != Color::kYuv && o.find("to"))
+    return o.error("to", "nothing beside a color other than \"YUV\"", o.find("to"));
+  return read_enum(o, "to", kYuvTo, s.yuv_to);
 }
 
 Status read_norm(const json::Object& root, Spec& s) {
@@ -285,8 +296,9 @@ std::string canonical(const Spec& s) {
   if (!s.border_value.empty()) t += ",\"v\":" + json::numbers(s.border_value);
   t += "},\"yuv\":{\"matrix\":" + name(kMatrices, s.yuv_matrix) +
        ",\"range\":" + name(kRanges, s.yuv_range) + ",\"chroma\":" + name(kChromas, s.chroma) +
-       ",\"siting\":" + name(kSitings, s.siting) +
-       "},\"norm\":{\"scale\":" + json::number(s.norm_scale) +
+       ",\"siting\":" + name(kSitings, s.siting);
+  if (s.color == Color::kYuv) t += ",\"to\":" + name(kYuvTo, s.yuv_to);
+  t += "},\"norm\":{\"scale\":" + json::number(s.norm_scale) +
        ",\"mean\":" + json::numbers(s.norm_mean) + ",\"std\":" + json::numbers(s.norm_std) +
        "},\"intermediate\":" + name(kIntermediates, s.intermediate) + "}";
   return t;
@@ -348,6 +360,8 @@ Status check_sampler(const Spec& s) {
 // pictures, to the bit.
 Status check_cv2(const Spec& s) {
   const std::string profile = "profile " + name(kProfiles, s.profile);
+  if (s.color == Color::kYuv)
+    return unsupported(profile + " does not define color \"YUV\"", "use profile \"exact\"");
   if (s.sample != SampleKind::kBilinear && s.sample != SampleKind::kNearest)
     return unsupported(
         profile + " does not define sample " + name(kSamples, s.sample) + " to the bit",

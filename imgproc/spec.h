@@ -12,7 +12,7 @@ namespace foveal::imgproc {
 
 // Enumerators are in the order of the JSON strings (see spec.cc).
 enum class SizeKind { kFixed, kSides, kStrip };
-enum class Color { kRgb, kBgr, kGray };
+enum class Color { kRgb, kBgr, kGray, kYuv };
 enum class Orient { kFrame, kNone, kExplicit };
 enum class FitKind { kStretch, kLetterbox, kCover, kMatrix, kCrop };
 enum class Policy { kUltralytics, kYolox, kMediapipe, kPaddleocr };
@@ -25,6 +25,15 @@ enum class Matrix { kFrame, kBt601, kBt709, kBt2020 };
 enum class Range { kFrame, kLimited, kFull };
 enum class Chroma { kReplicate, kLinear };
 enum class Siting { kFrame, kCenter, kLeft, kTopLeft };
+enum class YuvTo {
+  kFrame,
+  kBt601Limited,
+  kBt601Full,
+  kBt709Limited,
+  kBt709Full,
+  kBt2020Limited,
+  kBt2020Full
+};
 enum class Intermediate { kF32, kU8 };
 
 inline constexpr int kMaxTensorSide = 16384;
@@ -66,6 +75,7 @@ struct Spec {
   Range yuv_range = Range::kFrame;
   Chroma chroma = Chroma::kReplicate;
   Siting siting = Siting::kFrame;
+  YuvTo yuv_to = YuvTo::kFrame;  // Color::kYuv: what the tensor's numbers mean
 
   double norm_scale = 1;
   std::vector<double> norm_mean, norm_std;  // per channel

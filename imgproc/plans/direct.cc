@@ -13,6 +13,7 @@ bool can_run_direct(const Plan& p) {
       !p.x.unit || !p.y.single)
     return false;
   if (s.element != Element::kU8 || r.linear) return false;
+  if (p.spec.color == Color::kYuv) return false;
   if (s.family == Family::kYuv)
     return s.channel[0].pixel == 1 && s.channel[1].pixel == s.channel[2].pixel &&
            s.channel[1].shift_x == 1;

@@ -74,7 +74,7 @@ BAD: list[tuple[str, Any]] = [
         {"size": {"k": "sides", "max": 64}, "fit": {"k": "matrix", "m": [1] * 9}},
     ),
     ('"color"', {**GOOD, "color": "rgb"}),
-    ('"color"', {**GOOD, "color": "YUV"}),
+    ('"color"', {**GOOD, "color": "HSV"}),
     ('"orient"', {**GOOD, "orient": 45}),
     ('"orient"', {**GOOD, "orient": "up"}),
     ('"roi"', {**GOOD, "roi": True}),

@@ -63,6 +63,18 @@ def yuv_to_rgb(yuv: np.ndarray, color: str) -> np.ndarray:
     return np.stack([r, (y - kr * r - kb * b) / (1 - kr - kb), b], -1)
 
 
+def rgb_to_yuv(rgb: np.ndarray, color: str) -> np.ndarray:
+    """Y = kr R + kg G + kb B; U, V = (B - Y) / 2(1-kb), (R - Y) / 2(1-kr) around 128. No clamp."""
+    matrix, range_ = color.split("-")
+    kr, kb = KR_KB[matrix]
+    r, g, b = (rgb[..., i] for i in range(3))
+    y = kr * r + (1 - kr - kb) * g + kb * b
+    u, v = (b - y) / (2 * (1 - kb)), (r - y) / (2 * (1 - kr))
+    if range_ == "limited":
+        y, u, v = 16 + y * 219 / 255, u * 224 / 255, v * 224 / 255
+    return np.stack([y, 128 + u, 128 + v], -1)
+
+
 def linear_chroma(picture: Picture, siting: str, x: float, y: float) -> np.ndarray:
     """U and V at sensor position (x, y): between the centres of samples, clamped to them."""
     at = []
@@ -128,6 +140,9 @@ def to_color(picture: Picture, spec: dict[str, Any]) -> np.ndarray:
         range_ = {"frame": range_}.get(r := spec["yuv"].get("range", "frame"), r)
         if picture.deep and range_ == "full":  # 1023 is white, 512 no colour
             data = (data * 4 - [0, 512, 512]) * 255 / 1023 + [0, 128, 128]
+        to = spec["yuv"].get("to", "frame")
+        if spec["color"] == "YUV" and to in ("frame", f"{matrix}-{range_}"):
+            return data
         if spec["color"] == "GRAY":
             y = data[..., :1]
             return (y - 16) * 255 / 219 if range_ == "limited" else y
@@ -136,6 +151,8 @@ def to_color(picture: Picture, spec: dict[str, Any]) -> np.ndarray:
         return data if picture.kind == "gray" else data @ np.array([[0.299], [0.587], [0.114]])
     if picture.kind == "gray":
         data = np.repeat(data, 3, -1)
+    if spec["color"] == "YUV":
+        return rgb_to_yuv(data, spec["yuv"]["to"])
     return data[..., ::-1] if spec["color"] == "BGR" else data
 
 
@@ -253,6 +270,8 @@ def sample(
     """The value at continuous (x, y). border: None = clamp (or mirror, by the rule "reflect101"),
     else a colour blended tap by tap, or where the point itself is outside ("constant_hard")."""
     h, w, _ = image.shape
+    if nearest:  # on the border of two pixels, or just before it: the one on the right or below
+        x, y = math.floor(x + 2**-20) + 0.5, math.floor(y + 2**-20) + 0.5
     if rule == "constant_hard" and not (0 <= x < w and 0 <= y < h):
         return np.asarray(border, np.float64)
 
@@ -268,7 +287,7 @@ def sample(
         return image[min(max(j, 0), h - 1), min(max(i, 0), w - 1)]
 
     if nearest:
-        return tap(math.floor(x + 2**-20), math.floor(y + 2**-20))
+        return tap(math.floor(x), math.floor(y))
     i, j = math.floor(x - 0.5), math.floor(y - 0.5)
     u, v = x - 0.5 - i, y - 0.5 - j
     return (1 - v) * ((1 - u) * tap(i, j) + u * tap(i + 1, j)) + v * (
@@ -349,6 +368,7 @@ def filtered(
 def run(spec: dict[str, Any], picture: Picture, roi: Any = None) -> np.ndarray:
     spec = {**DEFAULTS, **spec}
     channels = 1 if spec["color"] == "GRAY" else 3
+    black, pad = (0, 114) if spec["color"] != "YUV" else ((0, 128, 128), (114, 128, 128))
 
     def levels(value: Any) -> np.ndarray:
         return np.broadcast_to(np.asarray(value, np.float64), (channels,))
@@ -358,10 +378,10 @@ def run(spec: dict[str, Any], picture: Picture, roi: Any = None) -> np.ndarray:
     h, w, _ = image.shape
     m, (x0, y0, x1, y1), inside = geometry(spec, w, h, roi)
     rule = "replicate" if inside else spec["border"]["k"]
-    border = levels(spec["border"].get("v", 0)) if rule.startswith("constant") else None
+    border = levels(spec["border"].get("v", black)) if rule.startswith("constant") else None
     dw, dh = tensor_size(spec["size"], *region(roi, w, h)[:2])
     out = np.empty((dh, dw, channels))
-    out[:] = levels(spec["fit"].get("pad", 114))
+    out[:] = levels(spec["fit"].get("pad", pad))
     nearest = spec["sample"]["k"] == "nearest"
     if spec["yuv"].get("chroma") == "linear" and picture.chroma is not None and channels == 3:
         color_at = linear_sampler(spec, picture, border)

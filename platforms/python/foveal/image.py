@@ -280,12 +280,20 @@ class Reflect101(_Part):
 
 @dataclass(frozen=True)
 class Yuv(_Part):
-    """How yuv frames become RGB; "frame" = what the frame says."""
+    """How yuv frames become RGB; "frame" = what the frame says.
+
+    to: of color "YUV" only: what the tensor's Y, U and V are, "bt601-limited", "bt709-full" ..., or
+    "frame", the frame's own numbers.
+    """
 
     matrix: str = "frame"
     range: str = "frame"
     chroma: str = "replicate"
     siting: str = "frame"
+    to: str | None = None
+
+    def to_spec(self) -> dict[str, Any]:
+        return {key: value for key, value in super().to_spec().items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -326,8 +334,8 @@ class Pipeline:
     """What a model wants to see. Immutable; travels in the model file as JSON.
 
     size: (width, height) of the tensor, or how it follows from the region: Sides, Strip.
-    color: "RGB", "BGR" or "GRAY". orient: "frame" (apply the frame's rotation and mirror),
-    "none", or degrees. roi: "full", or "per_call" (given to `run`).
+    color: "RGB", "BGR", "GRAY" or "YUV" (see `Yuv.to`). orient: "frame" (apply the frame's
+    rotation and mirror), "none", or degrees. roi: "full", or "per_call" (given to `run`).
     profile: the numeric contract, "exact" or "fast"; "cv2" or "cv2_4" for the bytes of OpenCV 5 or
     4 (with intermediate "u8"). intermediate: "f32", or "u8" to round to whole numbers before the
     normalisation.
