@@ -77,7 +77,9 @@ std::string explain(const Plan& p) {
               kKinds[static_cast<int>(r.kind)],
               r.kind == PlanKind::kCv2         ? cv2_name(p.cv2)
               : r.kind == PlanKind::kSeparable ? (r.transposed ? "quarter turn" : "straight")
-              : r.kind == PlanKind::kGather    ? (r.map.projective ? "projective" : "affine")
+              : r.kind == PlanKind::kGather    ? (r.warp.on          ? "bytes, in whole numbers"
+                                                  : r.map.projective ? "projective"
+                                                                     : "affine")
               : r.fast                         ? "one tap: bytes to bytes, fixed point"
               : r.direct                       ? "one tap: bytes to bytes"
                                                : (p.x.single && p.y.single ? "one tap: exact copy"
@@ -158,6 +160,7 @@ Status create_plan(const Spec& given, const fv_tensor& input, fv_axis_order orde
   if (is_cv2(spec)) size_cv2(p);
   p.run.k = &kernels();
   p.run.filter = &filter_kernels();
+  p.run.warps = &warp_kernels();
   return make_finish(quantization, p);
 }
 

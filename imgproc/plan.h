@@ -12,6 +12,7 @@
 #include "imgproc/plans/cv2.h"
 #include "imgproc/rows/filter.h"
 #include "imgproc/rows/kernels.h"
+#include "imgproc/rows/warp.h"
 #include "imgproc/spec.h"
 
 namespace foveal::imgproc {
@@ -56,10 +57,21 @@ struct Axis {
   bool unit = false;    // single, and indices rise by one
 };
 
+// Which part of a kGather run is sampled in whole numbers.
+struct Warp {
+  bool on = false;
+  bool all = false;         // the whole image area
+  int32_t most[2][2] = {};  // last left and upper tap: of pixels, of samples of linear chroma
+};
+struct Columns {
+  int from, to;
+};
+
 // Everything one run needs, fixed before the bands start.
 struct Run {
   const Kernels* k = nullptr;
   const FilterKernels* filter = nullptr;
+  const WarpKernels* warps = nullptr;
   Source source;
   Geometry geometry;
   PlanKind kind = PlanKind::kGather;
@@ -77,6 +89,7 @@ struct Run {
   LinearMap map;          // kGather
   LinearMap chroma_map;   // of linear chroma, tensor pixels to chroma samples
   Siting siting = Siting::kCenter;  // of linear chroma
+  Warp warp;                        // kGather
   ColorMap color;
   FixedColor fixed;  // of fast
   float border[3] = {};
@@ -129,6 +142,12 @@ Status lower(Plan& plan, const fv_frame& frame, const fv_roi* roi);
 void sample_axis_aligned(const Plan& plan, int x, int y, int n, Rows& rows);
 void sample_gather(const Plan& plan, int x, int y, int n, Rows& rows);
 
+// plans/warp.cc: which of n tensor pixels from (x, y) on sample_warp takes; writes to rows from
+// `at` on.
+void lower_warp(Run& run);
+Columns warp_columns(const Run& run, int x, int y, int n);
+void sample_warp(const Plan& plan, int x, int y, int n, int at, Rows& rows);
+
 // Tensor pixels [x, x + n) of rows [y0, y1), n <= kBlock, y1 - y0 <= kBandRows.
 void sample_separable(const Plan& plan, int x, int n, int y0, int y1, BandBlock& block);
 
@@ -138,10 +157,10 @@ void size_cv2(Plan& plan);
 Status lower_cv2(Plan& plan, const fv_frame& frame, const fv_roi* roi);
 void sample_cv2(const Plan& plan, int x, int y, int n, Rows& rows);
 // What both end a group with: numbers of 0..255, and nothing outside for linear chroma.
-inline void finish_group(const Run& r, const Group& g, bool own, int n, Rows& rows) {
+inline void finish_group(const Run& r, const Group& g, bool own, int at, int n, Rows& rows) {
   for (int c = g.first; c < g.first + g.count; ++c) {
-    if (r.source.unit != 1) r.k->scale(rows.c[c], r.source.unit, n);
-    if (own && r.constant) r.k->multiply(rows.c[c], rows.inside, n);
+    if (r.source.unit != 1) r.k->scale(rows.c[c] + at, r.source.unit, n);
+    if (own && r.constant) r.k->multiply(rows.c[c] + at, rows.inside + at, n);
   }
 }
 

@@ -71,7 +71,7 @@ void sample_axis_aligned(const Plan& p, int x, int y, int n, Rows& rows) {
     } else {
       k.sample1(r0, r1, taps, v0, v1, n, lane[0]);
     }
-    finish_group(r, g, own, n, rows);
+    finish_group(r, g, own, 0, n, rows);
   }
 }
 

@@ -29,9 +29,8 @@ void chroma_at_pixels(const Run& r, const Positions& pixel, int n, Positions* at
   }
 }
 
-}  // namespace
-
-void sample_gather(const Plan& p, int x, int y, int n, Rows& rows) {
+// Any pixels; writes to rows from `at` on.
+void sample_anywhere(const Plan& p, int x, int y, int n, int at, Rows& rows) {
   const Run& r = p.run;
   const Source& s = r.source;
   const ElementKernels& k = r.k->element[static_cast<int>(s.element)];
@@ -42,7 +41,7 @@ void sample_gather(const Plan& p, int x, int y, int n, Rows& rows) {
                  &pixel, &pixel_w);
   if (r.constant) {
     const Weights4& w = pixel_w;
-    for (int i = 0; i < n; ++i) rows.inside[i] = w.w00[i] + w.w01[i] + w.w10[i] + w.w11[i];
+    for (int i = 0; i < n; ++i) rows.inside[at + i] = w.w00[i] + w.w01[i] + w.w10[i] + w.w11[i];
   }
   if (r.linear) {
     const Channel& ch = s.channel[1];
@@ -68,13 +67,22 @@ void sample_gather(const Plan& p, int x, int y, int n, Rows& rows) {
     const Weights4& w = own ? sample_w : pixel_w;
     float* lane[3] = {};  // row of each element within the group's pixel
     for (int c = g.first; c < g.first + g.count; ++c)
-      lane[(s.channel[c].data - ch.data) / s.size] = rows.c[c];
+      lane[(s.channel[c].data - ch.data) / s.size] = rows.c[c] + at;
     if (g.span > 1)
       k.gather_lanes(ch.data, g.readable, g.span, t, w, n, lane);
     else
       k.gather1(ch.data, t, w, n, lane[0]);
-    finish_group(r, g, own, n, rows);
+    finish_group(r, g, own, at, n, rows);
   }
+}
+
+}  // namespace
+
+void sample_gather(const Plan& p, int x, int y, int n, Rows& rows) {
+  const Columns c = warp_columns(p.run, x, y, n);
+  if (c.from > 0) sample_anywhere(p, x, y, c.from, 0, rows);
+  if (c.from < c.to) sample_warp(p, x + c.from, y, c.to - c.from, c.from, rows);
+  if (c.to < n) sample_anywhere(p, x + c.to, y, n - c.to, c.to, rows);
 }
 
 }  // namespace foveal::imgproc
