@@ -73,19 +73,18 @@ std::string explain(const Plan& p) {
   t += format("last frame: %s %dx%d, rotation %d%s -> upright %dx%d\n",
               format_info(p.ran_format)->name, r.source.width, r.source.height, g.rotation,
               g.mirror ? ", mirrored" : "", g.upright_width, g.upright_height);
-  t += format("plan: %s, %s, chunks of %d pixels, image area [%d, %d, %d, %d]\n",
+  t += format("plan: %s, %s%s, chunks of %d pixels, image area [%d, %d, %d, %d]\n",
               kKinds[static_cast<int>(r.kind)],
               r.kind == PlanKind::kCv2         ? cv2_name(p.cv2)
               : r.kind == PlanKind::kSeparable ? (r.transposed ? "quarter turn" : "straight")
-              : r.kind == PlanKind::kGather    ? (r.warp.on          ? "bytes, in whole numbers"
-                                                  : r.map.projective ? "projective"
-                                                                     : "affine")
+              : r.kind == PlanKind::kGather    ? (r.map.projective ? "projective" : "affine")
               : r.fast                         ? "one tap: bytes to bytes, fixed point"
               : r.direct                       ? "one tap: bytes to bytes"
                                                : (p.x.single && p.y.single ? "one tap: exact copy"
                                                   : r.transposed           ? "quarter turn"
                                                                            : "straight"),
-              r.step, g.x0, g.y0, g.x1, g.y1);
+              r.kind == PlanKind::kGather && r.warp.on ? ", in whole numbers" : "", r.step, g.x0,
+              g.y0, g.x1, g.y1);
   static constexpr const char* kSitings[] = {"", "center", "left", "top_left"};
   if (r.linear) t += format("chroma: linear, sited %s\n", kSitings[static_cast<int>(r.siting)]);
   t += "tensor -> upright:";

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tolerance
 import twin
 from format_cases import FORMATS, SUBSAMPLED, YUVS, build, planes_of
 from foveal.frame import Frame
 from foveal.image import Letterbox, Pipeline
-
-TOLERANCE = 1e-3  # of 255, float32 out
 
 
 def compare(spec: dict[str, Any], made: tuple[Frame, twin.Picture], roi: Any = None) -> str:
@@ -23,7 +22,7 @@ def compare(spec: dict[str, Any], made: tuple[Frame, twin.Picture], roi: Any = N
     plan = Pipeline.from_json(json.dumps(spec)).compile(layout="nhwc")
     got, transform = plan(frame, roi)
     want = twin.run(spec, picture, roi)
-    np.testing.assert_allclose(got[0], want, rtol=0, atol=TOLERANCE)
+    np.testing.assert_allclose(got[0], want, rtol=0, atol=tolerance.of(plan))
     if "orient" not in spec:
         assert transform.frame_size == frame.upright_size
     return plan.explain()

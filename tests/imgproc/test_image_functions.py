@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tolerance
 import twin
 from foveal import image
 from foveal.errors import ArgumentError, FovealError, FrameError, ShapeError, SpecError
@@ -16,15 +17,15 @@ from imgproc_frames import FORMATS, make, noise
 ORDER = {"rgb": "RGB", "bgr": "BGR", "gray": "GRAY", "rgba": "RGB", "bgra": "BGR"}
 
 
-def near(got: np.ndarray, want: np.ndarray) -> None:
-    """`got` is `want` [H, W, C] rounded; what is a tie but for 1e-3 may go either way."""
+def near(got: np.ndarray, want: np.ndarray, noise: float = tolerance.FLOATS) -> None:
+    """`got` is `want` [H, W, C] rounded; what is a tie but for `noise` may go either way."""
     if got.ndim == 2:
         got = got[..., None]
     if got.shape[-1] == 4:
         assert (got[..., 3] == 255).all()
         got = got[..., :3]
     assert got.dtype == np.uint8 and got.shape == want.shape
-    assert np.abs(got - want).max() <= 0.5 + 1e-3
+    assert np.abs(got - want).max() <= 0.5 + noise
 
 
 @pytest.mark.parametrize("color", ORDER)
@@ -77,7 +78,8 @@ def test_warp(border: Any) -> None:
     for rows in (matrix, np.array(matrix[:2], np.float32)):
         full = [*np.asarray(rows, np.float64).ravel().tolist(), 0.0, 0.0, 1.0][:9]
         spec = {"size": [21, 25], "fit": {"k": "matrix", "m": full}, "border": said}
-        near(image.warp(frame, rows, (21, 25), border=border), twin.run(spec, picture))
+        got = image.warp(frame, rows, (21, 25), border=border)
+        near(got, twin.run(spec, picture), tolerance.WHOLE_YUV)
 
 
 def test_a_matrix_of_opencv() -> None:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tolerance
 import twin
 from foveal.errors import ShapeError, SpecError
 from foveal.frame import Frame
 from foveal.image import Bilinear, Cover, Letterbox, Nearest, Norm, Pipeline, Yuv
 from imgproc_frames import FORMATS, YUV, make, noise
 
-TOLERANCE = 1e-3  # of 255, float32 out
+TOLERANCE = tolerance.FLOATS
 
 
 def compare(spec: dict[str, Any], made: tuple[Frame, twin.Picture], roi: Any = None) -> str:
@@ -25,7 +26,7 @@ def compare(spec: dict[str, Any], made: tuple[Frame, twin.Picture], roi: Any = N
     got, _ = plan(frame, roi)
     want = twin.run(spec, picture, roi)
     scale = spec.get("norm", {}).get("scale", 1) / np.min(spec.get("norm", {}).get("std", 1))
-    np.testing.assert_allclose(got[0], want, rtol=0, atol=TOLERANCE * scale)
+    np.testing.assert_allclose(got[0], want, rtol=0, atol=tolerance.of(plan) * scale)
     return plan.explain().splitlines()[3]
 
 

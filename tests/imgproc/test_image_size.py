@@ -9,6 +9,7 @@ from typing import Any
 import foveal
 import numpy as np
 import pytest
+import tolerance
 import twin
 from foveal import _core
 from foveal.errors import ArgumentError, FrameError, ShapeError
@@ -143,7 +144,9 @@ def test_pictures_are_the_twin_s(policy: str, roi: Any, fmt: str) -> None:
     got, transform = plan(frame, roi)
     assert transform.tensor_size == plan.size
     assert Transform.from_json(transform.json()).json() == transform.json()
-    np.testing.assert_allclose(got[0], twin.run(spec, picture, roi), rtol=0, atol=1e-3)
+    np.testing.assert_allclose(
+        got[0], twin.run(spec, picture, roi), rtol=0, atol=tolerance.of(plan)
+    )
 
 
 def test_a_whole_frame_is_the_twin_s() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tolerance
 from foveal.errors import ArgumentError, SpecError
 from foveal.frame import Frame
 from foveal.image import Pipeline, RoiRule, RotatedRect
@@ -131,7 +132,7 @@ def test_a_mirrored_region_is_the_same_one_with_left_and_right_exchanged(name: s
         points = rng.uniform(100, 260, (21, 2)).astype(np.float32)
         box = np.sort(rng.uniform(50, 300, (2, 2)).astype(np.float32), 0).ravel()
         (a, t), (b, u) = (plan(frame, rule.apply(box, points)) for rule in (plain, mirrored))
-        np.testing.assert_allclose(b[:, :, ::-1], a, atol=2e-3)
+        np.testing.assert_allclose(b[:, :, ::-1], a, atol=2 * tolerance.of(plan))
         seen = rng.uniform(0, 23, (50, 2))
         np.testing.assert_allclose(
             u.points_to_frame(seen), t.points_to_frame([31, 0] + seen * [-1, 1]), atol=1e-4
