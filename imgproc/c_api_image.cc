@@ -57,6 +57,11 @@ Status open_transform(const fv_transform* t, fv_space from, fv_space to, Mat3& m
   return ok();
 }
 
+const char* separable_name(const Run& r) {
+  if (r.transposed) return r.whole ? "quarter turn, whole numbers" : "quarter turn, floats";
+  return r.whole ? "straight, whole numbers" : "straight, floats";
+}
+
 std::string explain(const Plan& p) {
   static constexpr const char* kKinds[] = {"rows first (axis-aligned)", "taps (axis-aligned)",
                                            "gather (affine or projective)", "cv2",
@@ -76,7 +81,7 @@ std::string explain(const Plan& p) {
   t += format("plan: %s, %s%s, chunks of %d pixels, image area [%d, %d, %d, %d]\n",
               kKinds[static_cast<int>(r.kind)],
               r.kind == PlanKind::kCv2         ? cv2_name(p.cv2)
-              : r.kind == PlanKind::kSeparable ? (r.transposed ? "quarter turn" : "straight")
+              : r.kind == PlanKind::kSeparable ? separable_name(r)
               : r.kind == PlanKind::kGather    ? (r.map.projective ? "projective" : "affine")
               : r.fast                         ? "one tap: bytes to bytes, fixed point"
               : r.direct                       ? "one tap: bytes to bytes"
@@ -95,13 +100,14 @@ std::string explain(const Plan& p) {
 struct Bands {  // of all regions, one region after the other
   fv_image_plan* plan;
   int64_t per_region;
+  int rows;  // of a band
 };
 
 void band_task(void* ctx, int64_t task, int32_t) {
   const Bands& bands = *static_cast<const Bands*>(ctx);
   const Plan& p = bands.plan->region(task / bands.per_region);
-  const int y0 = static_cast<int>(task % bands.per_region) * kBandRows;
-  run_band(p, y0, std::min(y0 + kBandRows, p.spec.height));
+  const int y0 = static_cast<int>(task % bands.per_region) * bands.rows;
+  run_band(p, y0, std::min(y0 + bands.rows, p.spec.height));
 }
 
 // rois NULL: one region, as the spec says. Every region is lowered before anything is written.
@@ -128,7 +134,8 @@ Status run_regions(fv_image_plan& plan, const fv_frame& frame, const fv_roi* roi
   }
   first.ran = true;
   first.ran_format = frame.format;
-  Bands bands{&plan, (first.spec.height + kBandRows - 1) / kBandRows};
+  const int rows = band_rows(first);
+  Bands bands{&plan, (first.spec.height + rows - 1) / rows, rows};
   const int64_t tasks = bands.per_region * count;
   if (workers && workers->parallel_for && workers->pool)
     workers->parallel_for(workers->pool, tasks, band_task, &bands);
@@ -159,6 +166,7 @@ Status create_plan(const Spec& given, const fv_tensor& input, fv_axis_order orde
   if (is_cv2(spec)) size_cv2(p);
   p.run.k = &kernels();
   p.run.filter = &filter_kernels();
+  p.run.fixed_filter = &fixed_filter_kernels();
   p.run.warps = &warp_kernels();
   return make_finish(quantization, p);
 }

@@ -79,6 +79,32 @@ double centre_of(const Spec& s, const AxisMap& m, int d) {
   return m.start + static_cast<float>(static_cast<double>(scale) * at - 0.5) + 0.5;
 }
 
+// The source pixels [begin, end) that a tensor pixel's filter sees; at least one.
+struct Window {
+  double centre, begin, end;
+};
+Window window_of(const Spec& s, const AxisMap& m, int d, double support) {
+  const bool area = s.sample == SampleKind::kArea;
+  const double centre = centre_of(s, m, d);
+  double lo = centre - support, hi = centre + support;
+  if (s.profile == Profile::kTorch) {
+    lo = static_cast<float>(lo);
+    hi = static_cast<float>(hi);
+  }
+  double begin = std::floor(lo + (area ? 0 : 0.5));
+  double end = area ? std::ceil(hi) : std::floor(hi + 0.5);
+  if (m.inside && (s.antialias || area)) {  // the filter ends at the frame's edge
+    begin = std::clamp<double>(begin, 0, m.size - 1);
+    end = std::clamp<double>(end, begin + 1, m.size);
+  } else {
+    end = std::max(end, begin + 1);
+  }
+  return {centre, begin, end};
+}
+
+// The nearest pixel of the frame.
+double inner(const AxisMap& m, double pixel) { return std::clamp<double>(pixel, 0, m.size - 1); }
+
 }  // namespace
 
 bool is_filter(const Spec& s) {
@@ -93,7 +119,6 @@ Status build_filter(const Spec& s, const AxisMap& m, FilterAxis& axis) {
   // Area averages what a tensor pixel covers, when that is less than a pixel, too.
   const double stretch = area ? m.scale : s.antialias ? std::max(m.scale, 1.0) : 1.0;
   const double support = radius(s.sample) * stretch;
-  const double widest = std::min<double>(2 * support + 2, m.size);
   const double wanted = (2 * support + 2) * (m.to - m.from);
   if (wanted > kMaxTaps)
     return Status(FV_INVALID_ARGUMENT,
@@ -101,33 +126,25 @@ Status build_filter(const Spec& s, const AxisMap& m, FilterAxis& axis) {
                          "filter",
                          m.to - m.from, m.scale),
                   "choose a smaller region");
-  const bool cut = m.inside && (s.antialias || area);
   const size_t n = static_cast<size_t>(m.to);
   axis.inside.assign(n, 1.0f);
+  double widest = 1;
+  for (int d = m.from; d < m.to; ++d) {
+    const Window v = window_of(s, m, d, support);
+    widest = std::max(widest, inner(m, v.end - 1) - inner(m, v.begin) + 1);
+  }
   for (int i = 0; i < m.planes; ++i) {
     Filter& f = axis.plane[i];
-    const int most = static_cast<int>(widest / (1 << m.shift[i])) + 3;
-    f.taps = (most + kTapPad - 1) / kTapPad * kTapPad;
+    // Samples that k pixels share, wherever the first one lies.
+    const int shared = (1 << m.shift[i]) - 1;
+    f.taps = padded_taps(((static_cast<int>(widest) - 1 + shared) >> m.shift[i]) + 1);
     f.first.resize(n);
     f.count.resize(n);
     f.weights.resize(n * static_cast<size_t>(f.taps));
   }
   std::vector<double>& w = axis.window;
   for (int d = m.from; d < m.to; ++d) {
-    const double centre = centre_of(s, m, d);
-    double lo = centre - support, hi = centre + support;
-    if (s.profile == Profile::kTorch) {
-      lo = static_cast<float>(lo);
-      hi = static_cast<float>(hi);
-    }
-    double begin = std::floor(lo + (area ? 0 : 0.5));
-    double end = area ? std::ceil(hi) : std::floor(hi + 0.5);
-    if (cut) {
-      begin = std::clamp<double>(begin, 0, m.size - 1);
-      end = std::clamp<double>(end, begin + 1, m.size);
-    } else {
-      end = std::max(end, begin + 1);
-    }
+    const auto [centre, begin, end] = window_of(s, m, d, support);
     // Weights of the window, normalised; then what of it lies in the frame.
     w.clear();
     double sum = 0;
@@ -142,9 +159,8 @@ Status build_filter(const Spec& s, const AxisMap& m, FilterAxis& axis) {
       for (double& v : w) v /= sum;
     else
       w.assign(1, 1.0);
-    const double first = std::clamp<double>(begin, 0, m.size - 1);
-    const double last =
-        std::clamp<double>(begin + static_cast<double>(w.size()) - 1, 0, m.size - 1);
+    const double first = inner(m, begin);
+    const double last = inner(m, begin + static_cast<double>(w.size()) - 1);
     const size_t kept = static_cast<size_t>(last - first) + 1;
     if (kept != w.size() || begin != first) {
       double before = 0, after = 0;
@@ -174,6 +190,7 @@ Status build_filter(const Spec& s, const AxisMap& m, FilterAxis& axis) {
     }
     for (int i = 0; i < m.planes; ++i) put(w, at + m.odd[i], m.shift[i], d, axis.plane[i]);
   }
+  for (int i = 0; i < m.planes; ++i) quantize(m.from, m.to, m.down, axis.plane[i]);
   axis.map = m;
   axis.built = true;
   return ok();

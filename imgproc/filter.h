@@ -20,6 +20,7 @@ struct AxisMap {
   // Of the first group's planes and of the others': pixel i is sample (i + odd) >> shift.
   int shift[2] = {}, odd[2] = {};
   int planes = 1;
+  bool down = false;      // the axis runs down the columns in memory
   bool inside = true;     // the region stays inside the frame
   bool constant = false;  // taps outside of the frame are left out: see `inside` of FilterAxis
   bool operator==(const AxisMap&) const = default;
@@ -28,10 +29,21 @@ struct AxisMap {
 // Taps of every tensor pixel on planes of one subsampling, in samples: pixel d is the sum over k <
 // count[d] of weights[d * taps + k] times sample first[d] + k. Weights beyond count are zero.
 struct Filter {
-  int taps = 0;  // a multiple of kTapPad
+  int taps = 0;  // see padded_taps
   std::vector<int32_t> first, count;
   std::vector<float> weights;
+
+  // The same weights times -2^bits, as whole numbers with the same sum: 1 is -32768, which fits.
+  int bits = 0;
+  std::vector<int16_t> fixed;
+  // The most of any pixel: what `fixed` adds to, or takes from, the sum of samples 0..1; the sum of
+  // its weights above and of those below zero.
+  double error = 0, above = 0, below = 0;
 };
+
+// Fraction bits of `fixed`: most along rows, whose samples have kLineBits themselves, and down
+// them.
+inline constexpr int kLineBits = 7, kMostBitsAlong = 16, kMostBitsDown = 21;
 
 // The tables of one axis. They grow when a run needs more than any run before: later runs of the
 // same geometry find them ready and allocate nothing.
@@ -46,6 +58,9 @@ struct FilterAxis {
 // Whether this sampler is a filter of this header at all (outside of profile "torch", bilinear
 // without antialias and nearest have plans of their own).
 bool is_filter(const Spec& spec);
+
+// Fills what belongs to `fixed` for pixels [from, to).
+void quantize(int from, int to, bool down, Filter& f);
 
 // Builds the tables unless they are there already.
 // FV_INVALID_ARGUMENT if the filter covers too many pixels.

@@ -171,6 +171,7 @@ AxisMap axis_map(const Run& r, int a, double scale, double shift, bool vertical)
   m.flip = scale < 0;
   m.inside = g.inside;
   m.constant = r.constant;
+  m.down = vertical;
   if (g.rect && g.at[a] == std::floor(g.at[a])) {
     m.origin = static_cast<int>(g.at[a]);
     m.scale = g.step[a];
@@ -228,13 +229,17 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
                     "use \"bilinear\" without antialias, profile \"exact\" or \"fast\"");
     r.jumps = false;
     r.kind = PlanKind::kSeparable;
-    r.step = kBlock;
     if (straight) {
       FV_TRY(build_filter(s, axis_map(r, 0, m[0], m[2], false), p.fx));
-      return build_filter(s, axis_map(r, 1, m[4], m[5], true), p.fy);
+      FV_TRY(build_filter(s, axis_map(r, 1, m[4], m[5], true), p.fy));
+    } else {
+      FV_TRY(build_filter(s, axis_map(r, 0, m[3], m[5], true), p.fx));
+      FV_TRY(build_filter(s, axis_map(r, 1, m[1], m[2], false), p.fy));
     }
-    FV_TRY(build_filter(s, axis_map(r, 0, m[3], m[5], true), p.fx));
-    return build_filter(s, axis_map(r, 1, m[1], m[2], false), p.fy);
+    r.whole = choose_whole(p);
+    r.skips = false;
+    if (crossed || !r.whole) r.step = BandBlock(crossed).columns;
+    return ok();
   }
   if (straight || crossed) {
     const int side[2] = {r.source.width, r.source.height};

@@ -44,8 +44,7 @@ struct ColorMap {
   float m[3][4] = {};  // row j: weights of the three source components, constant
 };
 
-inline constexpr int kBandRows = 16;  // most tensor rows of a band
-inline constexpr int kBlock = 128;    // most tensor columns of a block: see BandBlock
+inline constexpr int kBandRows = 16;  // tensor rows of a band, but for quarter turns of filters
 
 enum class PlanKind { kRowsFirst, kAxisAligned, kGather, kCv2, kSeparable };
 
@@ -67,10 +66,18 @@ struct Columns {
   int from, to;
 };
 
+// kSeparable in whole numbers: sums down source rows are shifted by `shift`, and sums along them
+// times `unit` are values of 0..255.
+struct FixedPlane {
+  int shift = 0;
+  float unit = 0;
+};
+
 // Everything one run needs, fixed before the bands start.
 struct Run {
   const Kernels* k = nullptr;
   const FilterKernels* filter = nullptr;
+  const FixedFilterKernels* fixed_filter = nullptr;
   const WarpKernels* warps = nullptr;
   Source source;
   Geometry geometry;
@@ -82,6 +89,8 @@ struct Run {
   bool constant = false;  // the border's colour shows where taps weigh less than 1
   bool linear = false;    // chroma planes have taps of their own, between samples
   bool fast = false;      // direct: yuv in fixed point
+  bool whole = false;     // kSeparable: in whole numbers
+  FixedPlane plane[2];    // of whole: of the first group and of the others
   bool direct = false;    // kAxisAligned: rows of bytes become rows of packed bytes, no floats
   bool skips = false;     // rows of the tensor are two and more rows of the source apart
   bool jumps = false;     // taps of a row do not follow one row of the source
@@ -128,10 +137,20 @@ struct Rows {
   alignas(64) float inside[kChunk];
 };
 
-// The same of kBlock columns of a band: what kSeparable makes at once.
+// The same of several rows: what kSeparable makes at once. A quarter turn makes columns of the
+// tensor: the higher the block, the fewer times it goes down all of the source.
 struct BandBlock {
-  alignas(64) float c[kBandRows][3][kBlock];
+  static constexpr int kColumns = 128, kTurnedRows = 64, kTurnedColumns = 32;
+
+  explicit BandBlock(bool turned)
+      : rows(turned ? kTurnedRows : kBandRows), columns(turned ? kTurnedColumns : kColumns) {}
+  float* row(int y, int component) { return values + (y * 3 + component) * columns; }
+
+  const int rows, columns;
+  alignas(64) float values[kBandRows * 3 * kColumns];
 };
+static_assert(BandBlock::kTurnedRows * BandBlock::kTurnedColumns ==
+              kBandRows * BandBlock::kColumns);
 
 // lower.cc: classify the map, build tables and colour constants. Allocates nothing but tables of
 // filters (kSeparable) that are larger than those of every run before.
@@ -148,8 +167,12 @@ void lower_warp(Run& run);
 Columns warp_columns(const Run& run, int x, int y, int n);
 void sample_warp(const Plan& plan, int x, int y, int n, int at, Rows& rows);
 
-// Tensor pixels [x, x + n) of rows [y0, y1), n <= kBlock, y1 - y0 <= kBandRows.
+// Tensor pixels [x, x + n) of rows [y0, y1), no more than the block holds.
 void sample_separable(const Plan& plan, int x, int n, int y0, int y1, BandBlock& block);
+// The same of one row of a run that is not transposed.
+void sample_separable(const Plan& plan, int x, int y, int n, Rows& rows);
+// Whether whole numbers are exact enough for a run whose tables are built; sets run.plane.
+bool choose_whole(Plan& plan);
 
 // plans/cv2.cc: the profiles "cv2" and "cv2_4", whole values in the tensor's colour. size_cv2
 // allocates the tables once; lower_cv2 completes a run whose source and geometry are known.
@@ -174,7 +197,8 @@ void prefetch_band(const Run& run, int y0, int y1);
 // Before row y of a run that skips, while the row above is worked on.
 void prefetch_row(const Plan& plan, int y);
 
-// plans/band.cc: tensor rows [y0, y1), bars included.
+// plans/band.cc: rows that one task should work on, and tensor rows [y0, y1), bars included.
+int band_rows(const Plan& plan);
 void run_band(const Plan& plan, int y0, int y1);
 
 // A flexible spec gets its width and height from the tensor. What make_store refuses is left to it.

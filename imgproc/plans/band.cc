@@ -106,36 +106,45 @@ void emit(const Plan& p, int x, int y, int n, const float* const in[3], const fl
   if (!planar) store(p, x, y, n, done);
 }
 
-// The image area of rows [y0, y1), block by block.
-void run_blocks(const Plan& p, int y0, int y1) {
+// The image area of rows [y0, y1), as many as a block holds.
+void run_blocks(const Plan& p, int y0, int y1, BandBlock& block) {
   const Run& r = p.run;
-  BandBlock block;
-  alignas(64) float inside[kBlock];
-  for (int x = r.geometry.x0; x < r.geometry.x1; x += r.step) {
-    const int n = std::min(r.step, r.geometry.x1 - x);
+  alignas(64) float inside[BandBlock::kColumns];
+  for (int x = r.geometry.x0; x < r.geometry.x1; x += block.columns) {
+    const int n = std::min(block.columns, r.geometry.x1 - x);
     sample_separable(p, x, n, y0, y1, block);
     for (int y = y0; y < y1; ++y) {
-      auto& c = block.c[y - y0];
-      const float* const rows[3] = {c[0], c[1], c[2]};
+      float* const c[3] = {block.row(y - y0, 0), block.row(y - y0, 1), block.row(y - y0, 2)};
       if (r.source.unit != 1)
         for (int i = 0; i < r.source.channels; ++i) r.k->scale(c[i], r.source.unit, n);
       if (r.constant)
         for (int i = 0; i < n; ++i)
           inside[i] = p.fx.inside[static_cast<size_t>(x + i)] * p.fy.inside[static_cast<size_t>(y)];
-      emit(p, x, y, n, rows, r.constant ? inside : nullptr);
+      emit(p, x, y, n, c, r.constant ? inside : nullptr);
     }
   }
 }
 
 }  // namespace
 
+int band_rows(const Plan& p) {
+  if (p.run.kind != PlanKind::kSeparable || !p.run.transposed) return kBandRows;
+  // High ones, but four of them at least: threads share them.
+  return std::clamp(p.spec.height / 4 / kBandRows * kBandRows, kBandRows, BandBlock::kTurnedRows);
+}
+
 void run_band(const Plan& p, int y0, int y1) {
   const Run& r = p.run;
   const Geometry& g = r.geometry;
   Rows rows;
   if (r.jumps) prefetch_band(r, y0, y1);
-  const bool blocks = r.kind == PlanKind::kSeparable;
-  if (blocks && y0 < g.y1 && y1 > g.y0) run_blocks(p, std::max(y0, g.y0), std::min(y1, g.y1));
+  const bool rows_of_filter = r.kind == PlanKind::kSeparable && r.whole && !r.transposed;
+  const bool blocks = r.kind == PlanKind::kSeparable && !rows_of_filter;
+  if (blocks) {
+    BandBlock block(r.transposed);
+    for (int y = std::max(y0, g.y0); y < std::min(y1, g.y1); y += block.rows)
+      run_blocks(p, y, std::min({y + block.rows, y1, g.y1}), block);
+  }
   for (int y = y0; y < y1; ++y) {
     if (y < g.y0 || y >= g.y1) {
       fill(p, 0, p.spec.width, y);
@@ -146,7 +155,9 @@ void run_band(const Plan& p, int y0, int y1) {
     if (r.direct) run_direct(p, y);
     for (int x = g.x0; x < g.x1 && !r.direct && !blocks; x += r.step) {
       const int n = std::min(r.step, g.x1 - x);
-      if (r.kind == PlanKind::kCv2)
+      if (rows_of_filter)
+        sample_separable(p, x, y, n, rows);
+      else if (r.kind == PlanKind::kCv2)
         sample_cv2(p, x, y, n, rows);
       else if (r.kind == PlanKind::kGather)
         sample_gather(p, x, y, n, rows);

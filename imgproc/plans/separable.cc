@@ -1,6 +1,8 @@
 // Filters along both axes of the frame. A line is what one entry of the table across source rows
-// makes of a stretch of source columns: sum down the rows, split into components, sum along.
+// makes of a stretch of source columns: sum down the rows, split into components, sum along. Lines
+// are floats, or of bytes 16-bit whole numbers where those are exact enough.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "imgproc/plan.h"
@@ -11,113 +13,246 @@ namespace {
 constexpr int kLine = 2048;  // most source pixels of a line at once
 constexpr int kLineElements =
     4096;  // most elements of source rows summed at once; a pixel is at most 64
+// Of whole numbers, of 255. What is left of a promise is for the conversion of colours.
+constexpr double kMostError = 0.09, kMostErrorFast = 0.9;
 
-// One stretch of source pixels [from, from + n) as planar float rows, and zeros up to `padded`,
-// which is kLine + kTapPad at most.
-void sum_down(const Plan& p, const Group& g, const Filter& down, int d, int from, int n, int padded,
-              float (&line)[3][kLine + kTapPad]) {
-  const Run& r = p.run;
-  const Channel& ch = r.source.channel[g.lowest];
-  const int64_t base = down.first[static_cast<size_t>(d)] * ch.row + from * ch.pixel;
-  const auto& sum_rows = r.filter->sum_rows[static_cast<int>(r.source.element)];
-  const float* w = down.weights.data() + static_cast<int64_t>(d) * down.taps;
-  const int count = down.count[static_cast<size_t>(d)], pixel = static_cast<int>(ch.pixel);
-  for (int at = 0; at < n; at += kLineElements / pixel) {
-    alignas(64) float sums[kLineElements];
-    const int m = std::min(kLineElements / pixel, n - at);
-    float* const lane[3] = {line[0] + at, line[1] + at, line[2] + at};
-    const uint8_t* rows = ch.data + (base + static_cast<int64_t>(at) * pixel) * r.source.size;
-    if (pixel == 1) {
-      sum_rows(rows, ch.row, w, count, m, lane[0]);
-      continue;
-    }
-    sum_rows(rows, ch.row, w, count, (m - 1) * pixel + g.span, sums);
-    r.filter->split(sums, pixel, g.span, m, lane);
+// The source pixels behind adjacent outputs, whose taps rise or fall from one to the next.
+struct Stretch {
+  int from, count;
+  int padded;  // the zeros behind taps included
+};
+
+// The two tables of a group, for lines of Weight: float or int16_t.
+template <class Weight>
+struct Lines {
+  const Run& r;
+  const Group& g;
+  int plane;  // of Run.plane and FilterAxis.plane
+  const Filter &down, &along;
+  int to;            // entries of `down`
+  Stretch all = {};  // of one entry of `down`, whatever is made of it at once
+
+  typedef Weight Line[3][kLine + kTapPad];
+
+  static const Weight* weights(const Filter& f, int d) {
+    const int64_t at = static_cast<int64_t>(d) * f.taps;
+    if constexpr (std::is_same_v<Weight, float>)
+      return f.weights.data() + at;
+    else
+      return f.fixed.data() + at;
   }
-  for (int b = 0; b < g.span; ++b)
-    std::fill(line[b] + n, line[b] + padded, 0.0f);  // under taps of weight 0
-}
+  int first(const Filter& f, int d) const { return f.first[static_cast<size_t>(d)]; }
+  int last(const Filter& f, int d) const { return first(f, d) + f.count[static_cast<size_t>(d)]; }
 
-// Outputs [from, from + n) of `along` for entry d of `down`; out[b] belongs to element b of a
-// pixel.
-void make_line(const Plan& p, const Group& g, const Filter& down, int d, const Filter& along,
-               int from, int n, float* const out[3]) {
-  alignas(64) float line[3][kLine + kTapPad];
-  const auto last = [&](int i) {
-    return along.first[static_cast<size_t>(i)] + along.count[static_cast<size_t>(i)];
-  };
-  for (int i = from; i < from + n;) {
-    // As many outputs as their source pixels fit the line.
-    int lo = along.first[static_cast<size_t>(i)], hi = last(i), read = lo + along.taps, m = 1;
-    for (; i + m < from + n; ++m) {
-      const int a = std::min(lo, along.first[static_cast<size_t>(i + m)]);
-      const int b = std::max(hi, last(i + m));
-      const int c = std::max(read, along.first[static_cast<size_t>(i + m)] + along.taps);
-      if (c - a > kLine) break;
-      read = c;
-      lo = a;
-      hi = b;
+  // Of outputs [i, i + m).
+  Stretch stretch(int i, int m) const {
+    const int j = i + m - 1, from = std::min(first(along, i), first(along, j));
+    return {from, std::max(last(along, i), last(along, j)) - from,
+            std::max(first(along, i), first(along, j)) + along.taps - from};
+  }
+
+  // What the sum of entry d over `at` of the `all.count` source pixels may read for entry d + 1.
+  ReadAhead ahead(int d, int at) const {
+    const Channel& ch = r.source.channel[g.lowest];
+    if (d + 1 >= to) return {};
+    int from = first(down, d + 1), end = last(down, d + 1);
+    if (from >= first(down, d))
+      from = std::max(from, last(down, d));
+    else
+      end = std::min(end, first(down, d));
+    if (from >= end) return {};
+    const int64_t bytes = int64_t{all.count} * ch.pixel, place = int64_t{at} * ch.pixel;
+    const uint8_t* row =
+        ch.data + all.from * ch.pixel + (from + place * (end - from) / bytes) * ch.row;
+    return {row + place * (end - from) % bytes, row + bytes, ch.row - bytes, bytes, end - from};
+  }
+
+  // `n` elements from pixel `from` on.
+  void sum_rows(int d, int from, int n, Weight* out) const {
+    const Channel& ch = r.source.channel[g.lowest];
+    const int64_t at = first(down, d) * ch.row + from * ch.pixel;
+    const RowTaps<Weight> t{ch.data + at * r.source.size, ch.row, weights(down, d),
+                            last(down, d) - first(down, d)};
+    if constexpr (std::is_same_v<Weight, float>)
+      r.filter->sum_rows[static_cast<int>(r.source.element)](t, n, out);
+    else
+      r.fixed_filter->sum_rows(t, ahead(d, from - all.from), r.plane[plane].shift, n, out);
+  }
+  void sum_line(const Weight* line, LineTaps<Weight> t, int n, float* out) const {
+    if constexpr (std::is_same_v<Weight, float>)
+      r.filter->sum_line(line, t, n, out);
+    else
+      r.fixed_filter->sum_line(line, t, r.plane[plane].unit, n, out);
+  }
+  void split(const Weight* in, int pixel, int n, Weight* const lane[3]) const {
+    if constexpr (std::is_same_v<Weight, float>)
+      r.filter->split(in, pixel, g.span, n, lane);
+    else
+      r.fixed_filter->split(in, pixel, g.span, n, lane);
+  }
+
+  // One stretch of source pixels [from, from + n) as planar rows, and zeros up to `padded`, which
+  // is kLine + kTapPad at most.
+  void sum_down(int d, int from, int n, int padded, Line& line) const {
+    const int pixel = static_cast<int>(r.source.channel[g.lowest].pixel);
+    for (int at = 0; at < n; at += kLineElements / pixel) {
+      alignas(64) Weight sums[kLineElements];
+      const int m = std::min(kLineElements / pixel, n - at);
+      Weight* const lane[3] = {line[0] + at, line[1] + at, line[2] + at};
+      if (pixel == 1) {
+        sum_rows(d, from + at, m, lane[0]);
+        continue;
+      }
+      sum_rows(d, from + at, (m - 1) * pixel + g.span, sums);
+      split(sums, pixel, m, lane);
     }
-    const LineTaps<float> taps{&along.first[static_cast<size_t>(i)], lo,
-                               along.weights.data() + static_cast<int64_t>(i) * along.taps,
-                               along.taps};
-    if (read - lo <= kLine) {
-      sum_down(p, g, down, d, lo, hi - lo, read - lo, line);
-      for (int b = 0; b < g.span; ++b)
-        if (out[b]) p.run.filter->sum_line(line[b], taps, m, out[b] + (i - from));
-    } else {  // one output with more source pixels than the line holds
-      for (int b = 0; b < g.span; ++b)
-        if (out[b]) out[b][i - from] = 0;
-      for (int at = lo; at < hi; at += kLine) {
-        const int count = std::min(kLine, hi - at);
-        const int padded = (count + kTapPad - 1) / kTapPad * kTapPad;
-        sum_down(p, g, down, d, at, count, padded, line);
-        const int32_t first = at;
-        const LineTaps<float> part{&first, at, taps.weights + (at - lo), padded};
-        for (int b = 0; b < g.span; ++b) {
-          float sum;
-          if (!out[b]) continue;
-          p.run.filter->sum_line(line[b], part, 1, &sum);
-          out[b][i - from] += sum;
-        }
+    for (int b = 0; b < g.span; ++b)
+      std::fill(line[b] + n, line[b] + padded, Weight{});  // under taps of weight 0
+  }
+
+  // Outputs [from, from + n) of `along` for entry d of `down`; out[b] belongs to element b of a
+  // pixel.
+  void make(int d, int from, int n, float* const out[3]) const {
+    alignas(64) Line line;
+    for (int i = from; i < from + n;) {
+      // As many outputs as their source pixels fit the line.
+      int m = from + n - i;
+      while (m > 1 && stretch(i, m).padded > kLine) m = (m + 1) / 2;
+      const auto [lo, count, padded] = stretch(i, m);
+      const LineTaps<Weight> taps{&along.first[static_cast<size_t>(i)], lo, weights(along, i),
+                                  along.taps};
+      if (padded <= kLine) {
+        sum_down(d, lo, count, padded, line);
+        for (int b = 0; b < g.span; ++b)
+          if (out[b]) sum_line(line[b], taps, m, out[b] + (i - from));
+      } else {
+        make_long(d, lo, lo + count, taps.weights, i - from, out, line);
+      }
+      i += m;
+    }
+  }
+
+  // One output, out[b][i], with more source pixels than the line holds: [lo, hi).
+  void make_long(int d, int lo, int hi, const Weight* w, int i, float* const out[3],
+                 Line& line) const {
+    for (int b = 0; b < g.span; ++b)
+      if (out[b]) out[b][i] = 0;
+    for (int at = lo; at < hi; at += kLine) {
+      const int count = std::min(kLine, hi - at), padded = padded_taps(count);
+      sum_down(d, at, count, padded, line);
+      const int32_t first = at;
+      const LineTaps<Weight> part{&first, at, w + (at - lo), padded};
+      for (int b = 0; b < g.span; ++b) {
+        float sum;
+        if (!out[b]) continue;
+        sum_line(line[b], part, 1, &sum);
+        out[b][i] += sum;
       }
     }
-    i += m;
   }
+};
+
+// The source component of each element within a pixel of a group, -1: none.
+struct Elements {
+  int component[3] = {-1, -1, -1};
+
+  Elements(const Source& s, const Group& g) {
+    for (int c = g.first; c < g.first + g.count; ++c)
+      component[(s.channel[c].data - s.channel[g.lowest].data) / s.size] = c;
+  }
+};
+
+// For outputs along [from, from + n), and others of the same lines.
+template <class Weight>
+Lines<Weight> lines_of(const Plan& p, int group, int from, int n) {
+  const Run& r = p.run;
+  const int plane = group > 0;
+  const Filter &fx = p.fx.plane[plane], &fy = p.fy.plane[plane];
+  const Group& g = r.source.group[group];
+  const bool turned = r.transposed;
+  Lines<Weight> lines{
+      r, g, plane, turned ? fx : fy, turned ? fy : fx, turned ? r.geometry.x1 : r.geometry.y1};
+  lines.all = lines.stretch(from, n);
+  return lines;
+}
+
+template <class Weight>
+void sample_columns(const Plan& p, int group, int x, int n, int y0, int y1, BandBlock& block) {
+  const Lines<Weight> lines = lines_of<Weight>(p, group, y0, y1 - y0);
+  const Elements elements(p.run.source, lines.g);
+  float column[3][BandBlock::kTurnedRows];
+  float* out[3] = {};
+  for (int b = 0; b < lines.g.span; ++b)
+    if (elements.component[b] >= 0) out[b] = column[b];
+  for (int j = 0; j < n; ++j) {
+    lines.make(x + j, y0, y1 - y0, out);
+    for (int b = 0; b < lines.g.span; ++b)
+      for (int y = y0; y < y1 && out[b]; ++y)
+        block.row(y - y0, elements.component[b])[j] = column[b][y - y0];
+  }
+}
+
+template <class Weight>
+void sample_row(const Plan& p, int group, int x, int y, int n, float* const rows[3]) {
+  const Geometry& image = p.run.geometry;
+  const Lines<Weight> lines = lines_of<Weight>(p, group, image.x0, image.x1 - image.x0);
+  const Elements elements(p.run.source, lines.g);
+  float* out[3] = {};
+  for (int b = 0; b < lines.g.span; ++b)
+    if (elements.component[b] >= 0) out[b] = rows[elements.component[b]];
+  lines.make(y, x, n, out);
 }
 
 }  // namespace
 
+bool choose_whole(Plan& p) {
+  Run& r = p.run;
+  if (r.source.element != Element::kU8 || p.spec.profile == Profile::kTorch) return false;
+  const FilterAxis &across = r.transposed ? p.fx : p.fy, &rows = r.transposed ? p.fy : p.fx;
+  double error[2] = {};
+  for (int i = 0; i < across.map.planes; ++i) {
+    const Filter &down = across.plane[i], &along = rows.plane[i];
+    const double most = 255 * std::max(down.above, down.below);
+    int bits = kLineBits;
+    while (bits > 0 && most * (1 << bits) > 32767) --bits;
+    const double positive = down.above * along.above + down.below * along.below;
+    const double negative = down.above * along.below + down.below * along.above;
+    const double sum = 255 * std::max(positive, negative) * std::ldexp(1, bits + along.bits);
+    if (along.taps > kLine || down.bits <= bits || most * std::ldexp(1, down.bits) > 0x7FFFFF00 ||
+        sum > 0x7FFFFF00)
+      return false;
+    r.plane[i] = {down.bits - bits, std::ldexp(1.0f, -bits - along.bits)};
+    error[i] = (255 * down.error + std::ldexp(0.5, -bits)) * (along.above + along.below) +
+               255 * (down.above + down.below) * along.error;
+  }
+  double worst = error[0];
+  for (int j = 0; j < 3 && r.source.family == Family::kYuv; ++j) {
+    const float* m = r.color.m[j];
+    worst = std::max(worst,
+                     std::fabs(m[0]) * error[0] + (std::fabs(m[1]) + std::fabs(m[2])) * error[1]);
+  }
+  return worst <= (p.spec.profile == Profile::kFast ? kMostErrorFast : kMostError);
+}
+
 void sample_separable(const Plan& p, int x, int n, int y0, int y1, BandBlock& block) {
   const Run& r = p.run;
   for (int i = 0; i < r.source.groups; ++i) {
-    const Group& g = r.source.group[i];
-    const Channel& ch = r.source.channel[g.lowest];
-    const Filter &fx = p.fx.plane[i > 0], &fy = p.fy.plane[i > 0];
-    int component[3] = {-1, -1, -1};  // of each element within the group's pixel
-    for (int c = g.first; c < g.first + g.count; ++c)
-      component[(r.source.channel[c].data - ch.data) / r.source.size] = c;
-    if (!r.transposed) {
-      for (int y = y0; y < y1; ++y) {
-        float* out[3] = {};
-        for (int b = 0; b < g.span; ++b)
-          if (component[b] >= 0) out[b] = block.c[y - y0][component[b]];
-        make_line(p, g, fy, y, fx, x, n, out);
-      }
-      continue;
-    }
-    // Tensor columns are lines of the source.
-    float column[3][kBandRows];
-    float* out[3] = {};
-    for (int b = 0; b < g.span; ++b)
-      if (component[b] >= 0) out[b] = column[b];
-    for (int j = 0; j < n; ++j) {
-      make_line(p, g, fx, x + j, fy, y0, y1 - y0, out);
-      for (int b = 0; b < g.span; ++b)
-        for (int y = y0; y < y1 && out[b]; ++y)
-          block.c[y - y0][component[b]][j] = column[b][y - y0];
+    if (r.transposed && r.whole) sample_columns<int16_t>(p, i, x, n, y0, y1, block);
+    if (r.transposed && !r.whole) sample_columns<float>(p, i, x, n, y0, y1, block);
+    for (int y = y0; y < y1 && !r.transposed; ++y) {
+      float* const rows[3] = {block.row(y - y0, 0), block.row(y - y0, 1), block.row(y - y0, 2)};
+      sample_row<float>(p, i, x, y, n, rows);
     }
   }
+}
+
+void sample_separable(const Plan& p, int x, int y, int n, Rows& rows) {
+  const Run& r = p.run;
+  float* const c[3] = {rows.c[0], rows.c[1], rows.c[2]};
+  for (int i = 0; i < r.source.groups; ++i) sample_row<int16_t>(p, i, x, y, n, c);
+  const float down = p.fy.inside[static_cast<size_t>(y)];
+  for (int i = 0; i < n && r.constant; ++i)
+    rows.inside[i] = p.fx.inside[static_cast<size_t>(x + i)] * down;
 }
 
 }  // namespace foveal::imgproc

@@ -1,60 +1,60 @@
 // Compiled once per instruction set: the build defines FOVEAL_ISA and its compiler flags.
 #include "base/simd.h"
 #include "imgproc/rows/filter.h"
+#include "imgproc/rows/value.h"
 
 namespace foveal::imgproc::FOVEAL_ISA {
 namespace {
 
 typedef float F32x8 __attribute__((vector_size(32)));
 typedef float F32x8u __attribute__((vector_size(32), aligned(4), may_alias));
-static_assert(kTapPad == 8);
+static_assert(padded_taps(1) % 8 == 0);
 
 // Four blocks of columns at a time stay in registers while the rows go by.
 template <int kColumns, class Element>
-FV_INLINE void sum_block(const Element* base, int64_t stride, const float* w, int count,
-                         float* __restrict out) {
+FV_INLINE void sum_block(const Element* base, const RowTaps<float>& t, float* __restrict out) {
   float sum[kColumns] = {};
-  for (int k = 0; k < count; ++k) {
-    const Element* row = base + k * stride;
-    const float weight = w[k];
+  for (int k = 0; k < t.count; ++k) {
+    const Element* row = base + k * t.stride;
+    const float weight = t.weights[k];
 #pragma GCC unroll 64
-    for (int i = 0; i < kColumns; ++i) sum[i] += weight * static_cast<float>(row[i]);
+    for (int i = 0; i < kColumns; ++i) sum[i] += weight * value(row[i]);
   }
   std::memcpy(out, sum, sizeof sum);
 }
 
 template <class Element>
-void sum_rows(const uint8_t* bytes, int64_t stride, const float* w, int count, int n, float* out) {
-  const Element* base = reinterpret_cast<const Element*>(bytes);
+void sum_rows(const RowTaps<float>& t, int n, float* out) {
+  const Element* base = reinterpret_cast<const Element*>(t.base);
   constexpr int kColumns = 4 * simd::kLanes;
   int i = 0;
-  for (; i + kColumns <= n; i += kColumns) sum_block<kColumns>(base + i, stride, w, count, out + i);
-  for (; i < n; ++i) sum_block<1>(base + i, stride, w, count, out + i);
+  for (; i + kColumns <= n; i += kColumns) sum_block<kColumns>(base + i, t, out + i);
+  for (; i < n; ++i) sum_block<1>(base + i, t, out + i);
 }
 
 template <int kPixel>
-FV_INLINE void split_pixels(const float* __restrict in, int pixel, int bytes, int n,
+FV_INLINE void split_pixels(const float* __restrict in, int pixel, int span, int n,
                             float* const lane[3]) {
   const int step = kPixel ? kPixel : pixel;
-  for (int b = 0; b < bytes; ++b) {
+  for (int b = 0; b < span; ++b) {
     float* __restrict out = lane[b];
     if (!out) continue;
     for (int i = 0; i < n; ++i) out[i] = in[i * step + b];
   }
 }
 
-void split(const float* in, int pixel, int bytes, int n, float* const lane[3]) {
+void split(const float* in, int pixel, int span, int n, float* const lane[3]) {
   switch (pixel) {
     case 1:
-      return split_pixels<1>(in, pixel, bytes, n, lane);
+      return split_pixels<1>(in, pixel, span, n, lane);
     case 2:
-      return split_pixels<2>(in, pixel, bytes, n, lane);
+      return split_pixels<2>(in, pixel, span, n, lane);
     case 3:
-      return split_pixels<3>(in, pixel, bytes, n, lane);
+      return split_pixels<3>(in, pixel, span, n, lane);
     case 4:
-      return split_pixels<4>(in, pixel, bytes, n, lane);
+      return split_pixels<4>(in, pixel, span, n, lane);
     default:
-      return split_pixels<0>(in, pixel, bytes, n, lane);
+      return split_pixels<0>(in, pixel, span, n, lane);
   }
 }
 

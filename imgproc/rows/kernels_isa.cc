@@ -5,6 +5,7 @@
 
 #include "imgproc/rows/kernels.h"
 #include "imgproc/rows/round.h"
+#include "imgproc/rows/value.h"
 #if defined(__AVX2__)
 #include "imgproc/rows/lanes_avx2.h"
 #endif
@@ -18,11 +19,6 @@ typedef uint8_t U8x16 __attribute__((vector_size(16)));
 typedef uint16_t U16x4 __attribute__((vector_size(8)));
 typedef int32_t I32x4 __attribute__((vector_size(16)));
 typedef float F32x4 __attribute__((vector_size(16)));
-
-// A stored number as a float. Of floats: 0..1, and 0 for what is not a number.
-inline float value(uint8_t v) { return v; }
-inline float value(uint16_t v) { return v; }
-inline float value(float v) { return v > 0 ? (v < 1 ? v : 1.0f) : 0.0f; }
 
 template <class T>
 void sample1(const void* p0, const void* p1, XTaps t, float v0, float v1, int n, float* FV_R out) {

@@ -1,16 +1,26 @@
-// The rows of the cv2 profiles give the same bytes on every instruction set.
+// The rows of the cv2 profiles and of filters of bytes give the same numbers on every instruction
+// set: those of their definitions.
+#include "imgproc/rows/isa.h"
+
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "core/check.h"
 #include "imgproc/rows/cv2.h"
+#include "imgproc/rows/filter.h"
 
 namespace foveal::imgproc {
 namespace baseline {
 extern const Cv2Kernels kCv2Table;
-}
+extern const FixedFilterKernels kFixedFilterTable;
+}  // namespace baseline
 namespace avx2 {
 extern const Cv2Kernels kCv2Table;
+extern const FixedFilterKernels kFixedFilterTable;
+}  // namespace avx2
+namespace avx512 {
+extern const FixedFilterKernels kFixedFilterTable;
 }
 }  // namespace foveal::imgproc
 
@@ -107,10 +117,87 @@ void check_positions(const Cv2Kernels& a, const Cv2Kernels& b, int n) {
   }
 }
 
+int16_t weight(int most) { return static_cast<int16_t>(below(2 * most) - most); }
+
+// Rows of bytes that end with their vectors: nothing behind them may be read.
+void check_filter_rows(const FixedFilterKernels& k, int count, int n) {
+  const int stride = n + below(5);
+  std::vector<uint8_t> plane(static_cast<size_t>(stride * (count - 1) + n));
+  for (uint8_t& v : plane) v = below(3) ? static_cast<uint8_t>(below(256)) : 255;
+  std::vector<int16_t> w(static_cast<size_t>(count + 1));
+  for (int i = 0; i < count; ++i) w[static_cast<size_t>(i)] = weight(32767 / count);
+  if (count == 1) w[0] = -32768;
+  const int shift = 8 + below(6);
+  std::vector<int16_t> out(static_cast<size_t>(n));
+  const uint8_t* ahead = plane.data();
+  k.sum_rows({plane.data(), stride, w.data(), count}, {ahead, ahead + n, stride - n, n, count},
+             shift, n, out.data());
+  for (int i = 0; i < n; ++i) {
+    int64_t sum = 0;
+    for (int r = 0; r < count; ++r)
+      sum -= int64_t{w[static_cast<size_t>(r)]} * plane[static_cast<size_t>(r * stride + i)];
+    const int64_t rounded = (sum + (int64_t{1} << (shift - 1))) >> shift;
+    CHECK_EQ(out[static_cast<size_t>(i)], static_cast<int16_t>(rounded));
+  }
+}
+
+void check_split(const FixedFilterKernels& k, int pixel, int n) {
+  const int span = pixel < 3 ? pixel : 3;
+  std::vector<int16_t> in(static_cast<size_t>((n - 1) * pixel + span));
+  for (int16_t& v : in) v = static_cast<int16_t>(next() >> 16);
+  std::vector<int16_t> rows[3];
+  int16_t* lane[3] = {};
+  for (int b = 0; b < span; ++b) {
+    rows[b].assign(static_cast<size_t>(n), 0);
+    lane[b] = rows[b].data();
+  }
+  if (pixel > 3) lane[1] = nullptr;
+  k.split(in.data(), pixel, span, n, lane);
+  for (int b = 0; b < span; ++b)
+    for (int i = 0; i < n && lane[b]; ++i)
+      CHECK_EQ(lane[b][i], in[static_cast<size_t>(i * pixel + b)]);
+}
+
+void check_filter_line(const FixedFilterKernels& k, int taps, int n) {
+  std::vector<int16_t> line(static_cast<size_t>(3 * n + taps)), w(static_cast<size_t>(n * taps));
+  for (int16_t& v : line) v = below(3) ? static_cast<int16_t>(next() >> 16) : 32767;
+  std::vector<int32_t> first(static_cast<size_t>(n));
+  for (int i = 0; i < n; ++i) first[static_cast<size_t>(i)] = 1000 + below(3 * n + 1);
+  // Two of a row of weights are great, so that sums use all of their bits; one may be -1.
+  for (int i = 0; i < n; ++i)
+    for (int t = 0; t < taps; ++t)
+      w[static_cast<size_t>(i * taps + t)] = t % 5 == 2 && t < 8 ? weight(16000) : weight(60);
+  if (n > 2) {
+    std::fill_n(&w[static_cast<size_t>(taps)], taps, int16_t{0});
+    w[static_cast<size_t>(taps + 3)] = -32768;
+  }
+  std::vector<float> out(static_cast<size_t>(n));
+  k.sum_line(line.data(), {first.data(), 1000, w.data(), taps}, 0x1p-23f, n, out.data());
+  for (int i = 0; i < n; ++i) {
+    int64_t sum = 0;
+    for (int t = 0; t < taps; ++t)
+      sum -= int64_t{w[static_cast<size_t>(i * taps + t)]} *
+             line[static_cast<size_t>(first[static_cast<size_t>(i)] - 1000 + t)];
+    CHECK_EQ(out[static_cast<size_t>(i)], static_cast<float>(sum) * 0x1p-23f);
+  }
+}
+
+void check_filter(const FixedFilterKernels& k) {
+  for (const int n : {1, 7, 31, 32, 33, 63, 64, 65, 127, 128, 130, 300})
+    for (const int count : {1, 2, 3, 4, 12, 13, 40}) check_filter_rows(k, count, n);
+  for (const int pixel : {2, 3, 4, 5, 64})
+    for (const int n : {1, 7, 8, 9, 40, 101}) check_split(k, pixel, n);
+  for (const int taps : {8, 16, 32, 48})
+    for (const int n : {1, 2, 7, 8, 9, 15, 16, 17, 33, 256}) check_filter_line(k, taps, n);
+}
+
 }  // namespace
 
 int main() {
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 0;
+  check_filter(baseline::kFixedFilterTable);
+  if (isa() < Isa::kAvx2) return CHECK_RESULT();
+  check_filter(avx2::kFixedFilterTable);
+  if (isa() >= Isa::kAvx512) check_filter(avx512::kFixedFilterTable);
   for (const int n : {1, 7, 8, 9, 31, 256}) {
     check_words(baseline::kCv2Table, avx2::kCv2Table, n);
     check_positions(baseline::kCv2Table, avx2::kCv2Table, n);

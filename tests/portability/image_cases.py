@@ -32,8 +32,25 @@ def _whole() -> Iterator[dict[str, Any]]:
     yield _spec(size=[131, 97], profile="fast")
 
 
+def _filters() -> Iterator[dict[str, Any]]:
+    """Filters of bytes: the same levels, fractions included, up to the conversion of colours."""
+    for sample in (
+        {"k": "bilinear", "antialias": True},
+        {"k": "bicubic", "antialias": True},
+        {"k": "bicubic", "a": -0.75},
+        {"k": "area"},
+        {"k": "lanczos3", "antialias": True},
+    ):
+        for size in SIZES[:3]:  # a pixel of all pixels is a sum of floats
+            yield {"imgproc": 1, "size": size, "sample": sample}
+
+
 def lines() -> Iterator[str]:
     """format width height rotation dtype roi spec"""
+    for spec in _filters():
+        for fmt in ("rgb", "bgra", "gray"):
+            for rotation in (0, 90, 180):
+                yield f"{fmt} 131 97 {rotation} f32 - {json.dumps(spec)}"
     for spec in _whole():
         for fmt in FORMATS:
             for rotation in (0, 90):
