@@ -225,11 +225,12 @@ bool choose_whole(Plan& p) {
     error[i] = (255 * down.error + std::ldexp(0.5, -bits)) * (along.above + along.below) +
                255 * (down.above + down.below) * along.error;
   }
-  double worst = error[0];
-  for (int j = 0; j < 3 && r.source.family == Family::kYuv; ++j) {
+  double worst = std::max(error[0], error[1]);
+  for (int j = 0; j < 3 && !r.color.copy; ++j) {
     const float* m = r.color.m[j];
+    const double of_others = error[across.map.planes - 1];
     worst = std::max(worst,
-                     std::fabs(m[0]) * error[0] + (std::fabs(m[1]) + std::fabs(m[2])) * error[1]);
+                     std::fabs(m[0]) * error[0] + (std::fabs(m[1]) + std::fabs(m[2])) * of_others);
   }
   return worst <= (p.spec.profile == Profile::kFast ? kMostErrorFast : kMostError);
 }
