@@ -33,6 +33,56 @@ Box box_of(const Run& r, int y0, int y1) {
           at(hi[0] + 2, r.source.width), at(hi[1] + 2, r.source.height)};
 }
 
+// The four straight sides of what a band shows, as bounds of x along each line of pixels.
+struct Sides {
+  double slope[4], start[4];
+  bool upper[4];  // bounds x from above
+  int count = 0;
+
+  // Columns of `line` among [from, to): at least one.
+  Columns at(int line, int from, int to) const {
+    double lo = from, hi = to - 1;
+    for (int i = 0; i < count; ++i) {
+      const double x = slope[i] * line + start[i];
+      if (upper[i])
+        hi = std::min(hi, x);
+      else
+        lo = std::max(lo, x);
+    }
+    lo = std::min(lo, to - 1.0);
+    return {static_cast<int>(lo), static_cast<int>(std::max(hi, lo)) + 1};
+  }
+};
+
+Sides sides_of(const Run& r, int y0, int y1) {
+  constexpr double kMargin = 2;  // pixels: the taps of a point, and the pixel's own height
+  const Geometry& g = r.geometry;
+  const double corner[4][2] = {{double(g.x0), double(y0)},
+                               {double(g.x1), double(y0)},
+                               {double(g.x1), double(y1)},
+                               {double(g.x0), double(y1)}};
+  double p[5][2];
+  for (int i = 0; i < 5; ++i) {
+    p[i][0] = corner[i % 4][0];
+    p[i][1] = corner[i % 4][1];
+    g.sensor_from_tensor.map(p[i][0], p[i][1]);
+  }
+  const double turn =
+      (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[1][1] - p[0][1]) * (p[2][0] - p[0][0]);
+  const double sign = turn < 0 ? -1 : 1;
+  Sides s;
+  for (int i = 0; i < 4; ++i) {
+    // Inside: a x + b y + c >= 0.
+    const double a = sign * (p[i][1] - p[i + 1][1]), b = sign * (p[i + 1][0] - p[i][0]);
+    const double c = kMargin * (std::fabs(a) + std::fabs(b)) - a * p[i][0] - b * p[i][1];
+    if (a == 0) continue;
+    s.slope[s.count] = -b / a;
+    s.start[s.count] = -c / a;
+    s.upper[s.count++] = a < 0;
+  }
+  return s;
+}
+
 }  // namespace
 
 void prefetch_band(const Run& r, int y0, int y1) {
@@ -42,15 +92,19 @@ void prefetch_band(const Run& r, int y0, int y1) {
   if (y0 >= y1) return;
   const Box b = box_of(r, y0, y1);
   if (b.x0 >= b.x1 || b.y0 >= b.y1) return;
+  const Sides sides = sides_of(r, y0, y1);
   for (int i = 0; i < r.source.groups; ++i) {
     const Channel& c = r.source.channel[r.source.group[i].lowest];
-    const int64_t size = r.source.size, from = c.column(b.x0) * c.pixel * size;
-    const int64_t to = c.column(b.x1 - 1) * c.pixel * size;
+    const int64_t size = r.source.size, step = c.pixel * size;
     const int first = c.line(b.y0), last = c.line(b.y1 - 1);
-    if ((to - from + kLine) * (last - first + 1) > kMost) continue;
+    const int64_t widest = (c.column(b.x1 - 1) - c.column(b.x0)) * step + kLine;
+    if (widest * (last - first + 1) > kMost) continue;
     for (int y = first; y <= last; ++y) {
+      const Columns x = sides.at((y << c.shift_y) - c.odd_y, b.x0, b.x1);
       const uint8_t* row = c.data + y * c.row * size;
-      for (int64_t x = from; x < to + kLine; x += kLine) __builtin_prefetch(row + std::min(x, to));
+      const int64_t to = c.column(x.to - 1) * step;
+      for (int64_t at = c.column(x.from) * step; at < to + kLine; at += kLine)
+        __builtin_prefetch(row + std::min(at, to));
     }
   }
 }
