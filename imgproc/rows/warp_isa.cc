@@ -15,32 +15,49 @@ namespace {
 constexpr int kTurn = 16;                  // pixels at once
 constexpr float kUnit = 1.0f / (1 << 21);  // of a result: 14 + 14 - 7 bits
 
-// Lowest for what is not a number.
-inline int32_t whole(double v, double most) {
+constexpr double kRound = 0.5;  // what is cut off afterwards rounds half up
+constexpr double kHalfPixel = kWarpOne / 2;
+
+inline int32_t within(int32_t v, int32_t most) {
   v = v > 0 ? v : 0;
-  return static_cast<int32_t>(v < most ? v : most);
+  return v < most ? v : most;
+}
+
+// start + slope * i, counted with 20 more bits. Positions of 1e8 pixels, the most that a map has,
+// fit 64 bits.
+void ramp(double start, double slope, int n, int32_t most, int32_t* FV_R out) {
+  constexpr int kMore = 20;
+  const uint64_t step = static_cast<uint64_t>(static_cast<int64_t>(slope * (1 << kMore)));
+  uint64_t at = static_cast<uint64_t>(static_cast<int64_t>(start * (1 << kMore)));
+  for (int i = 0; i < n; ++i, at += step) out[i] = within(static_cast<int32_t>(at >> kMore), most);
+}
+
+// Apart from their computation, or GCC selects among halves of vectors. 0 for what is not a number.
+void to_whole(double* FV_R v, int n, double most, int32_t* FV_R out) {
+  for (int i = 0; i < n; ++i) {
+    v[i] = v[i] > 0 ? v[i] : 0;
+    v[i] = v[i] < most ? v[i] : most;
+  }
+  for (int i = 0; i < n; ++i) out[i] = static_cast<int32_t>(v[i]);
 }
 
 void positions(const LinearMap& m, double x, double y, int n, int32_t most_x, int32_t most_y,
                int32_t* FV_R px, int32_t* FV_R py) {
-  constexpr double kHalfPixel = kWarpOne / 2, kRound = 0.5;
   const double bx = m.x[1] * y + m.x[2], by = m.y[1] * y + m.y[2], bw = m.w[1] * y + m.w[2];
-  const double sx = m.x[0], sy = m.y[0], sw = m.w[0], wide = most_x, high = most_y;
-  if (m.projective) {
-    for (int i = 0; i < n; ++i) {
-      const double d = x + i, r = kWarpOne / (sw * d + bw);
-      px[i] = whole((sx * d + bx) * r - (kHalfPixel - kRound), wide);
-      py[i] = whole((sy * d + by) * r - (kHalfPixel - kRound), high);
-    }
-  } else {
-    const double ax = sx * kWarpOne, cx = bx * kWarpOne - (kHalfPixel - kRound);
-    const double ay = sy * kWarpOne, cy = by * kWarpOne - (kHalfPixel - kRound);
-    for (int i = 0; i < n; ++i) {
-      const double d = x + i;
-      px[i] = whole(ax * d + cx, wide);
-      py[i] = whole(ay * d + cy, high);
-    }
+  const double sx = m.x[0], sy = m.y[0], sw = m.w[0];
+  if (!m.projective) {
+    ramp((sx * x + bx) * kWarpOne - (kHalfPixel - kRound), sx * kWarpOne, n, most_x, px);
+    ramp((sy * x + by) * kWarpOne - (kHalfPixel - kRound), sy * kWarpOne, n, most_y, py);
+    return;
   }
+  alignas(64) double vx[kChunk], vy[kChunk];
+  for (int i = 0; i < n; ++i) {
+    const double d = x + i, r = kWarpOne / (sw * d + bw);
+    vx[i] = (sx * d + bx) * r - (kHalfPixel - kRound);
+    vy[i] = (sy * d + by) * r - (kHalfPixel - kRound);
+  }
+  to_whole(vx, n, most_x, px);
+  to_whole(vy, n, most_y, py);
 }
 
 void halve(const int32_t* FV_R p, int odd, int n, int32_t* FV_R out) {

@@ -100,8 +100,8 @@ void check_positions(const WarpKernels& k, int n) {
       const double px = ((m.x[0] * (x + i) + m.x[1] * y + m.x[2]) / w - 0.5) * kWarpOne;
       const double py = ((m.y[0] * (x + i) + m.y[1] * y + m.y[2]) / w - 0.5) * kWarpOne;
       CHECK(r.x[i] >= 0 && r.x[i] <= most_x && r.y[i] >= 0 && r.y[i] <= most_y);
-      if (px > 0 && px < most_x) CHECK(std::fabs(r.x[i] - px) <= 0.5001);
-      if (py > 0 && py < most_y) CHECK(std::fabs(r.y[i] - py) <= 0.5001);
+      if (px > 0 && px < most_x) CHECK(std::fabs(r.x[i] - px) <= 0.501);
+      if (py > 0 && py < most_y) CHECK(std::fabs(r.y[i] - py) <= 0.501);
     }
   }
   LinearMap nowhere = {};
