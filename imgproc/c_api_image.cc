@@ -88,8 +88,8 @@ std::string explain(const Plan& p) {
                                                : (p.x.single && p.y.single ? "one tap: exact copy"
                                                   : r.transposed           ? "quarter turn"
                                                                            : "straight"),
-              r.kind == PlanKind::kGather && r.warp.on ? ", in whole numbers" : "", r.step, g.x0,
-              g.y0, g.x1, g.y1);
+              r.lerp || (r.kind == PlanKind::kGather && r.warp.on) ? ", in whole numbers" : "",
+              r.step, g.x0, g.y0, g.x1, g.y1);
   static constexpr const char* kSitings[] = {"", "center", "left", "top_left"};
   if (r.linear) t += format("chroma: linear, sited %s\n", kSitings[static_cast<int>(r.siting)]);
   t += "tensor -> upright:";
@@ -163,8 +163,9 @@ Status create_plan(const Spec& given, const fv_tensor& input, fv_axis_order orde
   }
   for (auto& group : p.xo)
     for (auto& tap : group) tap.resize(static_cast<size_t>(spec.width));
+  for (auto& weights : p.xw) weights.resize(static_cast<size_t>(spec.width));
+  for (auto& pairs : p.rows) pairs.resize(static_cast<size_t>(spec.height));
   if (is_cv2(spec)) size_cv2(p);
-  p.run.k = &kernels();
   p.run.filter = &filter_kernels();
   p.run.fixed_filter = &fixed_filter_kernels();
   p.run.warps = &warp_kernels();

@@ -201,6 +201,8 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   FV_ASSIGN(r.color, make_color(s, frame, r.source));
   FV_ASSIGN(r.geometry, plan_geometry(s, r.source.width, r.source.height, frame.rotation,
                                       frame.mirror != 0, roi));
+  r.k = &kernels();
+  r.lerp = nullptr;
   r.direct = r.fast = false;
   r.step = kChunk;
   r.jumps = false;
@@ -270,6 +272,12 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
       r.kind = PlanKind::kRowsFirst;
       // The chunk's elements, its last tap (2 pixels of at most 64) included, fit a kernel row.
       r.step = std::min(static_cast<int>((kSpan - 256) / std::max(elements, 1.0)) & ~7, kChunk);
+      if (r.source.element == Element::kU8) {
+        r.lerp = &lerp_kernels();
+        r.k = &unfused_kernels();
+        r.skips = false;  // blending asks for the next row
+        build_lerp(p);
+      }
     }
     r.direct = can_run_direct(p);
     r.fast = r.direct && s.profile == Profile::kFast && r.source.family == Family::kYuv;

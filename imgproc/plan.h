@@ -12,6 +12,7 @@
 #include "imgproc/plans/cv2.h"
 #include "imgproc/rows/filter.h"
 #include "imgproc/rows/kernels.h"
+#include "imgproc/rows/lerp.h"
 #include "imgproc/rows/warp.h"
 #include "imgproc/spec.h"
 
@@ -73,12 +74,21 @@ struct FixedPlane {
   float unit = 0;
 };
 
+// The source rows behind a tensor row: weight of the second, in 1 / kBlendOne, and how much the
+// blended row counts (less than 1 beside a constant border).
+struct RowPair {
+  int32_t a, b;
+  int weight;
+  float gain;
+};
+
 // Everything one run needs, fixed before the bands start.
 struct Run {
   const Kernels* k = nullptr;
   const FilterKernels* filter = nullptr;
   const FixedFilterKernels* fixed_filter = nullptr;
   const WarpKernels* warps = nullptr;
+  const LerpKernels* lerp = nullptr;  // kRowsFirst of bytes
   Source source;
   Geometry geometry;
   PlanKind kind = PlanKind::kGather;
@@ -122,6 +132,8 @@ struct Plan {
   Axis chroma_x, chroma_y;        // of linear chroma
   Cv2 cv2;                        // kCv2
   std::vector<int32_t> xo[3][2];  // [group][tap] offsets along tensor x
+  std::vector<int32_t> xw[3];     // [group] run.lerp: pack_weights of both
+  std::vector<RowPair> rows[2];   // run.lerp: of every tensor row; [1] of linear chroma
   FilterAxis fx, fy;              // kSeparable; kept from run to run
 
   uint16_t table[3][256] = {};  // run.table: bits of the element, per channel and level
@@ -160,6 +172,10 @@ Status lower(Plan& plan, const fv_frame& frame, const fv_roi* roi);
 // rows.inside where run.constant.
 void sample_axis_aligned(const Plan& plan, int x, int y, int n, Rows& rows);
 void sample_gather(const Plan& plan, int x, int y, int n, Rows& rows);
+void sample_lerp(const Plan& plan, int x, int y, int n, Rows& rows);
+
+// plans/lerp.cc: xw and rows, from axes and offsets.
+void build_lerp(Plan& plan);
 
 // plans/warp.cc: which of n tensor pixels from (x, y) on sample_warp takes; writes to rows from
 // `at` on.

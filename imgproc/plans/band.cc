@@ -78,30 +78,29 @@ void emit(const Plan& p, int x, int y, int n, const float* const in[3], const fl
   const Store& s = r.store;
   alignas(64) float out[3][kChunk];
   const bool planar = s.dtype == FV_FLOAT32 && s.pixel == 1;
+  const bool finishes = !r.plain && !r.table;  // otherwise the store clamps and rounds by itself
   const float* done[3] = {};
   for (int c = 0; c < s.channels; ++c) {
+    static constexpr float kIdentity[4] = {1, 0, 0, 0};
+    const float* m = r.color.copy ? kIdentity : r.color.m[c];
+    const bool three = m[1] != 0 || m[2] != 0;
     const float* from = in[r.color.from[c]];
-    const float* m = r.color.m[c];
-    if (!r.color.copy) {
-      const bool one = m[1] == 0 && m[2] == 0;
-      if (one)
-        k.mix1(in[0], inside, m, r.border[c], n, out[c]);
-      else
-        k.mix3(in[0], in[1], in[2], inside, m, r.border[c], n, out[c]);
-      from = out[c];
-    } else if (inside) {
-      static constexpr float kIdentity[4] = {1, 0, 0, 0};
-      k.mix1(from, inside, kIdentity, r.border[c], n, out[c]);
-      from = out[c];
-    }
-    if (r.plain || r.table) {  // the store clamps and rounds by itself
-      done[c] = from;
-      continue;
-    }
     // Planar float tensors are finished right where they belong.
     float* to = planar ? reinterpret_cast<float*>(r.dst) + s.component[c] + y * s.row + x : out[c];
-    k.finish(from, r.round, r.scale[c], r.bias[c], n, to);
     done[c] = to;
+    if (three && finishes && !inside) {
+      k.mix3_finish(in[0], in[1], in[2], m, r.round, r.scale[c], r.bias[c], n, to);
+      continue;
+    }
+    if (three)
+      k.mix3(in[0], in[1], in[2], inside, m, r.border[c], n, out[c]);
+    else if (inside || !r.color.copy)
+      k.mix1(from, inside, m, r.border[c], n, out[c]);
+    if (three || inside || !r.color.copy) from = out[c];
+    if (finishes)
+      k.finish(from, r.round, r.scale[c], r.bias[c], n, to);
+    else
+      done[c] = from;
   }
   if (!planar) store(p, x, y, n, done);
 }
@@ -161,6 +160,8 @@ void run_band(const Plan& p, int y0, int y1) {
         sample_cv2(p, x, y, n, rows);
       else if (r.kind == PlanKind::kGather)
         sample_gather(p, x, y, n, rows);
+      else if (r.lerp)
+        sample_lerp(p, x, y, n, rows);
       else
         sample_axis_aligned(p, x, y, n, rows);
       const float* const in[3] = {rows.c[0], rows.c[1], rows.c[2]};

@@ -29,7 +29,6 @@ Kernels choose() {
 #if defined(FOVEAL_IMGPROC_AVX2)
   if (isa() >= Isa::kAvx2) {
     k = avx2::kTable;
-    // Only conversions gain enough by wider vectors to be worth their size.
     k.convert = isa() >= Isa::kAvx512 ? avx512::kConversions : avx2::kConversions;
   }
 #endif

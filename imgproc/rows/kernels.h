@@ -142,6 +142,9 @@ struct Kernels {
                float* out);
   // Clamp to 0..255, round half to even if asked, then y = x * k + b. out may be in.
   void (*finish)(const float* in, bool round, float k, float b, int n, float* out);
+  // mix3 with inside NULL, then finish.
+  void (*mix3_finish)(const float* a, const float* b, const float* c, const float m[4], bool round,
+                      float scale, float bias, int n, float* out);
   void (*to_u8)(const float* in, int n, uint8_t* out);  // round half to even, saturate
   // Bits of other elements, in the low bits of a word. Half and bfloat round half to even.
   void (*to_f16)(const float* in, int n, uint16_t* out);

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "imgproc/rows/color.h"
 #include "imgproc/rows/kernels.h"
 #include "imgproc/rows/round.h"
 #include "imgproc/rows/value.h"
@@ -287,36 +288,6 @@ void gather_lanes(const void* p, int64_t readable, int span, const Taps4& t, con
   });
 }
 
-void mix3(const float* FV_R a, const float* FV_R b, const float* FV_R c, const float* FV_R inside,
-          const float m[4], float border, int n, float* FV_R out) {
-  const float k0 = m[0], k1 = m[1], k2 = m[2], k3 = m[3];
-  if (inside) {
-    for (int i = 0; i < n; ++i)
-      out[i] = k0 * a[i] + k1 * b[i] + k2 * c[i] + (k3 - border) * inside[i] + border;
-  } else {
-    // One product per sum, so that compilers fuse them in one way only, as in convert_isa.cc.
-    for (int i = 0; i < n; ++i) out[i] = k0 * a[i] + (k1 * b[i] + (k2 * c[i] + k3));
-  }
-}
-
-void mix1(const float* a, const float* FV_R inside, const float m[4], float border, int n,
-          float* out) {
-  const float k0 = m[0], k3 = m[3];
-  if (inside) {
-    for (int i = 0; i < n; ++i) out[i] = k0 * a[i] + (k3 - border) * inside[i] + border;
-  } else {
-    for (int i = 0; i < n; ++i) out[i] = k0 * a[i] + k3;
-  }
-}
-
-void finish(const float* in, bool round, float k, float b, int n, float* out) {
-  if (round) {
-    for (int i = 0; i < n; ++i) out[i] = round_even(clamp255(in[i])) * k + b;
-  } else {
-    for (int i = 0; i < n; ++i) out[i] = clamp255(in[i]) * k + b;
-  }
-}
-
 void to_u8(const float* FV_R in, int n, uint8_t* FV_R out) {
   for (int i = 0; i < n; ++i)
     out[i] = static_cast<uint8_t>(static_cast<int32_t>(round_even(clamp255(in[i]))));
@@ -511,6 +482,7 @@ const Kernels kTable = {{of_element<uint8_t>(), of_element<uint16_t>(), of_eleme
                         mix3,
                         mix1,
                         finish,
+                        mix3_finish,
                         to_u8,
                         to_f16,
                         to_bf16,

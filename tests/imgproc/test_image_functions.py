@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import lerp_twin
 import numpy as np
 import pytest
 import tolerance
@@ -66,7 +67,7 @@ def test_samplers_and_fits() -> None:
     near(got, twin.run({"size": [17, 17], "fit": fit, "sample": {"k": "nearest"}}, picture))
     near(
         image.resize(frame, (17, 17), fit=image.Cover(), profile="fast"),
-        twin.run({"size": [17, 17], "fit": {"k": "cover"}}, picture),
+        twin.run({"size": [17, 17], "fit": {"k": "cover"}}, picture, sampler=lerp_twin.sampler),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import lerp_twin
 import numpy as np
 import pytest
 import tolerance
@@ -24,7 +25,7 @@ def compare(spec: dict[str, Any], made: tuple[Frame, twin.Picture], roi: Any = N
         spec = {**spec, "roi": "per_call"}
     plan = Pipeline.from_json(json.dumps(spec)).compile(layout="nhwc")
     got, _ = plan(frame, roi)
-    want = twin.run(spec, picture, roi)
+    want = lerp_twin.expected(plan, spec, picture, roi)
     scale = spec.get("norm", {}).get("scale", 1) / np.min(spec.get("norm", {}).get("std", 1))
     np.testing.assert_allclose(got[0], want, rtol=0, atol=tolerance.of(plan) * scale)
     return plan.explain().splitlines()[3]
@@ -275,7 +276,7 @@ def test_one_plan_serves_frames_of_any_size_and_format() -> None:
     for i, fmt in enumerate(FORMATS):
         made = make(fmt, 20 + 7 * i, 90 - 5 * i, rotation=90 * (i % 4))
         got, _ = plan(made[0])
-        want = twin.run({"size": [23, 31]}, made[1])
+        want = lerp_twin.expected(plan, {"size": [23, 31]}, made[1])
         np.testing.assert_allclose(got[0], want, rtol=0, atol=TOLERANCE)
 
 

@@ -17,7 +17,7 @@ WHOLE_YUV = WHOLE * (255 / 219 + 2 * (1 - 0.0593) * 255 / 224)
 def of(plan: Plan) -> float:
     """For the frame that the plan has run on last."""
     text = plan.explain()
-    if "in whole numbers" not in text:
+    if not re.search("gather .*in whole numbers", text):
         return FLOATS
     found = re.search(r"last frame: (\w+)", text)
     assert found

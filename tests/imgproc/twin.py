@@ -75,8 +75,8 @@ def rgb_to_yuv(rgb: np.ndarray, color: str) -> np.ndarray:
     return np.stack([y, 128 + u, 128 + v], -1)
 
 
-def linear_chroma(picture: Picture, siting: str, x: float, y: float) -> np.ndarray:
-    """U and V at sensor position (x, y): between the centres of samples, clamped to them."""
+def chroma_at(picture: Picture, siting: str, x: float, y: float) -> list[float]:
+    """Sensor position (x, y) in the plane of chroma samples."""
     at = []
     for axis, p in enumerate((x, y)):
         if picture.shift[axis] == 0:
@@ -85,7 +85,12 @@ def linear_chroma(picture: Picture, siting: str, x: float, y: float) -> np.ndarr
         # Sample c is the centre of its pixels 2c and 2c + 1, or that of the first one.
         co_sited = siting == "top_left" or (siting == "left" and axis == 0)
         at.append((p + picture.odd[axis] - (0.5 if co_sited else 1)) / 2 + 0.5)
-    return sample(picture.chroma, *at, False, None)
+    return at
+
+
+def linear_chroma(picture: Picture, siting: str, x: float, y: float) -> np.ndarray:
+    """U and V at sensor position (x, y): between the centres of samples, clamped to them."""
+    return sample(picture.chroma, *chroma_at(picture, siting, x, y), False, None)
 
 
 def sensor(picture: Picture, rotation: int, mirror: bool, x: float, y: float) -> list[float]:
@@ -365,7 +370,9 @@ def filtered(
     return out + missing[..., None] * border
 
 
-def run(spec: dict[str, Any], picture: Picture, roi: Any = None) -> np.ndarray:
+def run(spec: dict[str, Any], picture: Picture, roi: Any = None, sampler: Any = None) -> np.ndarray:
+    """sampler: another way to sample than the exact one; of spec, picture, border and its rule it
+    makes the colour at an upright position."""
     spec = {**DEFAULTS, **spec}
     channels = 1 if spec["color"] == "GRAY" else 3
     black, pad = (0, 114) if spec["color"] != "YUV" else ((0, 128, 128), (114, 128, 128))
@@ -383,7 +390,9 @@ def run(spec: dict[str, Any], picture: Picture, roi: Any = None) -> np.ndarray:
     out = np.empty((dh, dw, channels))
     out[:] = levels(spec["fit"].get("pad", pad))
     nearest = spec["sample"]["k"] == "nearest"
-    if spec["yuv"].get("chroma") == "linear" and picture.chroma is not None and channels == 3:
+    if sampler is not None:
+        color_at = sampler(spec, picture, border, rule)
+    elif spec["yuv"].get("chroma") == "linear" and picture.chroma is not None and channels == 3:
         color_at = linear_sampler(spec, picture, border)
     else:
 

@@ -45,6 +45,19 @@ def _filters() -> Iterator[dict[str, Any]]:
             yield {"imgproc": 1, "size": size, "sample": sample}
 
 
+def _floats() -> Iterator[dict[str, Any]]:
+    """Specs of whole frames, sampled in whole numbers, colour and normalisation in floats."""
+    norm = {"scale": 1 / 255, "mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}
+    for size in ([57, 41], [300, 211], [64, 97]):
+        yield {"imgproc": 1, "size": size, "norm": norm}
+        yield {"imgproc": 1, "size": size, "intermediate": "u8", "color": "GRAY"}
+    fit = {"k": "matrix", "m": [0.73, 0, -9.1, 0, 1.31, -7.7, 0, 0, 1]}
+    yield {"imgproc": 1, "size": [190, 80], "fit": fit, "border": {"k": "constant", "v": 77}}
+    yield {"imgproc": 1, "size": [50, 64], "fit": {"k": "letterbox"}, "norm": norm}
+    linear = {"chroma": "linear", "siting": "left"}
+    yield {"imgproc": 1, "size": [61, 83], "yuv": linear, "profile": "fast"}
+
+
 def lines() -> Iterator[str]:
     """format width height rotation dtype roi spec"""
     for spec in _filters():
@@ -57,6 +70,9 @@ def lines() -> Iterator[str]:
                 if rotation and (spec["size"] == [1, 1] or fmt in ("rgba", "bgr", "i420")):
                     continue
                 yield f"{fmt} 131 97 {rotation} u8 - {json.dumps(spec)}"
+    for spec in _floats():
+        for fmt in FORMATS:
+            yield f"{fmt} 131 97 180 f32 - {json.dumps(spec)}"
     turned = _spec(size=[48, 32], profile="cv2_4", roi="per_call")
     for fmt in FORMATS:
         yield f"{fmt} 131 97 0 u8 {TURNED} {json.dumps(turned)}"

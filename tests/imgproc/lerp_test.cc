@@ -1,0 +1,164 @@
+// Rows of bilinear sampling in whole numbers: their definition, and the same results, colour and
+// normalisation included, on every instruction set.
+#include "imgproc/rows/lerp.h"
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "core/check.h"
+
+namespace foveal::imgproc {
+namespace baseline {
+extern const LerpKernels kLerpTable;
+}
+namespace avx2 {
+extern const LerpKernels kLerpTable;
+}
+namespace avx512 {
+extern const LerpKernels kLerpTable;
+}
+}  // namespace foveal::imgproc
+
+using namespace foveal::imgproc;
+
+namespace {
+
+uint32_t state = 1;
+uint32_t next() { return state = state * 1664525u + 1013904223u; }
+int below(int n) { return static_cast<int>((next() >> 8) % static_cast<uint32_t>(n)); }
+
+// Noise, or with `extreme` only 0 and 255. Exactly n bytes: sanitizers see what is read beyond.
+std::vector<uint8_t> bytes(int n, bool extreme) {
+  std::vector<uint8_t> v(static_cast<size_t>(n));
+  for (uint8_t& b : v) b = static_cast<uint8_t>(extreme ? 255 * below(2) : below(256));
+  return v;
+}
+
+void check_blend(const LerpKernels& k, int n) {
+  for (const bool extreme : {false, true}) {
+    const std::vector<uint8_t> a = bytes(n, extreme), b = bytes(n, extreme);
+    for (const int weight : {0, 1, 127, 128, 129, 10923, 16384, 32766, kBlendOne - 1}) {
+      std::vector<int16_t> got(static_cast<size_t>(n + kBlendSlack), 77);
+      const uint8_t* ahead = weight % 2 ? a.data() : nullptr;
+      k.blend(a.data(), b.data(), weight, n, ahead, ahead, got.data());
+      for (int i = 0; i < n; ++i) {
+        const size_t at = static_cast<size_t>(i);
+        CHECK_EQ(got[at], 128 * a[at] + (((b[at] - a[at]) * weight + 128) >> 8));
+      }
+      for (int i = n; i < n + kBlendSlack; ++i) CHECK_EQ(got[static_cast<size_t>(i)], 0);
+    }
+  }
+}
+
+// Taps of a chunk of `pixels` pixels that are `pixel` elements apart: any order, the last pixel
+// and pairs of one and the same included.
+struct Chunk {
+  std::vector<int32_t> o0, o1, w;
+  Chunk(int n, int pixels, int pixel, int first) {
+    for (int i = 0; i < n; ++i) {
+      const int at = i % 5 == 0 ? pixels - 1 : below(pixels);
+      const bool together = at == pixels - 1 || i % 7 == 0;
+      const int second = together ? 0 : below(5) ? below(kTapOne + 1) : kTapOne * (i % 2);
+      const int sum = i % 11 == 0 ? below(kTapOne) + 1 : kTapOne;  // beside a border: less than 1
+      o0.push_back(first + at * pixel);
+      o1.push_back(first + (at + !together) * pixel);
+      w.push_back(pack_weights(std::max(sum - second, 0), second));
+    }
+  }
+  LerpTaps taps() const { return {o0.data(), o1.data(), w.data()}; }
+};
+
+void check_taps(const LerpKernels& k, int n) {
+  const float gain = kLerpUnit * 0.625f;
+  for (int pixel = 1; pixel <= 5; ++pixel) {
+    for (int span = 1; span <= std::min(pixel, 3); ++span) {
+      const int pixels = 1 + below(300), elements = (pixels - 1) * pixel + span;
+      const int first = below(1000);
+      std::vector<int16_t> row(static_cast<size_t>(elements + kBlendSlack), 0);
+      for (int i = 0; i < elements; ++i)
+        row[static_cast<size_t>(i)] = static_cast<int16_t>(below(4) ? below(32641) : 32640);
+      const Chunk c(n, pixels, pixel, first);
+      std::vector<float> out[3];
+      for (auto& v : out) v.assign(static_cast<size_t>(n), -1);
+      float* const lane[3] = {out[0].data(), out[1].data(), out[2].data()};
+      const auto check = [&] {
+        for (int b = 0; b < span; ++b) {
+          for (int i = 0; i < n; ++i) {
+            const size_t at = static_cast<size_t>(i);
+            const int w0 = c.w[at] & 0xFFFF, w1 = c.w[at] >> 16;
+            const int sum = row[static_cast<size_t>(c.o0[at] - first + b)] * w0 +
+                            row[static_cast<size_t>(c.o1[at] - first + b)] * w1;
+            CHECK_EQ(out[b][at], static_cast<float>(sum) * gain);
+            CHECK(!std::signbit(out[b][at]));
+          }
+        }
+        for (auto& v : out) v.assign(static_cast<size_t>(n), -1);
+      };
+      k.taps(row.data(), first, span, c.taps(), gain, n, lane);
+      check();
+      if (pixel == 1) {
+        k.taps1(row.data(), first, c.taps(), gain, n, lane);
+        check();
+      }
+      if (pixel == 2 && span == 2) {
+        k.taps2(row.data(), first, c.taps(), gain, n, lane);
+        check();
+      }
+    }
+  }
+}
+
+struct Colours {
+  std::vector<float> out[6];
+};
+
+Colours colours(const LerpKernels& k, int n) {
+  state = 99;
+  const size_t size = static_cast<size_t>(n);
+  std::vector<float> in[3], inside(size);
+  for (auto& v : in) {
+    v.resize(size);
+    for (float& x : v) x = static_cast<float>(next() >> 5) * (256 * 0x1p-27f);
+  }
+  for (float& x : inside) x = static_cast<float>(below(1001)) / 1000;
+  const float m[4] = {1.16438356f, -0.391762f, -0.812968f, 135.5753f};
+  const float *a = in[0].data(), *b = in[1].data(), *c = in[2].data();
+  Colours r;
+  for (auto& v : r.out) v.resize(size);
+  k.mix3(a, b, c, nullptr, m, 3.7f, n, r.out[0].data());
+  k.mix3(a, b, c, inside.data(), m, 3.7f, n, r.out[1].data());
+  k.mix1(a, inside.data(), m, 3.7f, n, r.out[2].data());
+  k.finish(r.out[0].data(), true, 0.0171f, -2.1179f, n, r.out[3].data());
+  k.finish(r.out[0].data(), false, 0.0171f, -2.1179f, n, r.out[4].data());
+  k.mix3_finish(a, b, c, m, false, 0.0171f, -2.1179f, n, r.out[5].data());
+  for (size_t i = 0; i < size; ++i) {
+    const float sum = m[2] * c[i] + m[3], two = m[1] * b[i] + sum;
+    CHECK_EQ(r.out[0][i], m[0] * a[i] + two);
+    CHECK_EQ(r.out[5][i], r.out[4][i]);
+  }
+  k.mix3_finish(a, b, c, m, true, 0.0171f, -2.1179f, n, r.out[5].data());
+  for (size_t i = 0; i < size; ++i) CHECK_EQ(r.out[5][i], r.out[3][i]);
+  return r;
+}
+
+void check_all(const LerpKernels& k) {
+  for (const int n : {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 100, 256}) {
+    check_blend(k, n);
+    check_taps(k, n);
+    const Colours want = colours(baseline::kLerpTable, n), got = colours(k, n);
+    for (int i = 0; i < 6; ++i)
+      CHECK(std::memcmp(want.out[i].data(), got.out[i].data(), want.out[i].size() * 4) == 0);
+  }
+  check_blend(k, 8000);
+}
+
+}  // namespace
+
+int main() {
+  check_all(baseline::kLerpTable);
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) check_all(avx2::kLerpTable);
+  if (__builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vnni"))
+    check_all(avx512::kLerpTable);
+  return CHECK_RESULT();
+}
