@@ -63,9 +63,12 @@ const char* separable_name(const Run& r) {
 }
 
 std::string explain(const Plan& p) {
-  static constexpr const char* kKinds[] = {"rows first (axis-aligned)", "taps (axis-aligned)",
-                                           "gather (affine or projective)", "cv2",
-                                           "separable filter"};
+  static constexpr const char* kKinds[] = {"rows first (axis-aligned)",
+                                           "taps (axis-aligned)",
+                                           "gather (affine or projective)",
+                                           "cv2",
+                                           "separable filter",
+                                           "pillow"};
   std::string t =
       format("image plan: %dx%d %s, tensor %llu bytes, kernels %s\n", p.spec.width, p.spec.height,
              dtype_name(p.store.dtype), static_cast<unsigned long long>(p.store.bytes), isa_name());
@@ -81,6 +84,7 @@ std::string explain(const Plan& p) {
   t += format("plan: %s, %s%s, chunks of %d pixels, image area [%d, %d, %d, %d]\n",
               kKinds[static_cast<int>(r.kind)],
               r.kind == PlanKind::kCv2         ? cv2_name(p.cv2)
+              : r.kind == PlanKind::kPillow    ? pillow_name(p.pillow)
               : r.kind == PlanKind::kSeparable ? separable_name(r)
               : r.kind == PlanKind::kGather    ? (r.map.projective ? "projective" : "affine")
               : r.fast                         ? "one tap: bytes to bytes, fixed point"
@@ -166,6 +170,7 @@ Status create_plan(const Spec& given, const fv_tensor& input, fv_axis_order orde
   for (auto& weights : p.xw) weights.resize(static_cast<size_t>(spec.width));
   for (auto& pairs : p.rows) pairs.resize(static_cast<size_t>(spec.height));
   if (is_cv2(spec)) size_cv2(p);
+  p.pillow.k = &pillow_kernels();
   p.run.filter = &filter_kernels();
   p.run.fixed_filter = &fixed_filter_kernels();
   p.run.warps = &warp_kernels();

@@ -95,6 +95,19 @@ void build_axis(const Ramp& ramp, int from, int to, int size, Outside outside, A
   classify(from, to, a);
 }
 
+// The pixels of a box that Pillow shows; the box's first is tensor pixel `at`.
+void build_nearest(const PillowBox& box, int at, Axis& a) {
+  place_nearest(box, a.i0.data() + at);
+  const int n = box.to - box.from;
+  for (int d = at; d < at + n; ++d) {
+    if (box.flip) a.i0[d] = box.size - 1 - a.i0[d];
+    a.i1[d] = a.i0[d];
+    a.w0[d] = 1;
+    a.w1[d] = 0;
+  }
+  classify(at, at + n, a);
+}
+
 // The same of linear chroma: always clamped to the samples that belong to the picture.
 void build_chroma_axis(const Ramp& ramp, int from, int to, int size, const Source& s, Siting siting,
                        bool vertical, Axis& a) {
@@ -203,7 +216,7 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
                                       frame.mirror != 0, roi));
   r.k = &kernels();
   r.lerp = nullptr;
-  r.direct = r.fast = false;
+  r.direct = r.fast = r.luma = false;
   r.step = kChunk;
   r.jumps = false;
   const double* turn = r.geometry.sensor_from_tensor.m;
@@ -215,6 +228,10 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   const Mat3 stored = sensor_from_upright(g.rotation, g.mirror, r.source.width, r.source.height);
   r.flipped[0] = stored.m[0] + stored.m[1] < 0;
   r.flipped[1] = stored.m[3] + stored.m[4] < 0;
+  if (is_pillow(s)) {
+    FV_TRY(lower_pillow(p, roi));
+    if (!r.nearest) return ok();
+  }
   r.outside = g.inside ? Outside::kClamp : outside_of(s.border);
   r.constant = r.outside == Outside::kNothing || r.outside == Outside::kCut;
 
@@ -223,7 +240,7 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   const bool straight = affine && m[1] == 0 && m[3] == 0;
   const bool crossed = affine && !straight && m[0] == 0 && m[4] == 0;
   r.transposed = r.jumps = crossed;
-  if (is_filter(s)) {
+  if (is_filter(s) && !is_pillow(s)) {
     if (!straight && !crossed)
       return Status(FV_SPEC_ERROR,
                     "image plan: sample: a filter needs a region whose sides are parallel to the "
@@ -248,8 +265,13 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
     const Ramp along_x{m[straight ? 0 : 1], m[2], r.nearest, r.flipped[0]};
     const Ramp along_y{m[straight ? 4 : 3], m[5], r.nearest, r.flipped[1]};
     const Ramp &x = straight ? along_x : along_y, &y = straight ? along_y : along_x;
-    build_axis(x, g.x0, g.x1, side[crossed], r.outside, p.x);
-    build_axis(y, g.y0, g.y1, side[straight], r.outside, p.y);
+    if (is_pillow(s)) {
+      build_nearest(p.pillow.box[0], g.x0, p.x);
+      build_nearest(p.pillow.box[1], g.y0, p.y);
+    } else {
+      build_axis(x, g.x0, g.x1, side[crossed], r.outside, p.x);
+      build_axis(y, g.y0, g.y1, side[straight], r.outside, p.y);
+    }
     bool one_tap = p.x.single && p.y.single;
     if (r.linear) {
       build_chroma_axis(x, g.x0, g.x1, side[crossed], r.source, r.siting, r.transposed, p.chroma_x);

@@ -10,6 +10,7 @@
 #include "imgproc/frame.h"
 #include "imgproc/geometry/transform.h"
 #include "imgproc/plans/cv2.h"
+#include "imgproc/plans/pillow.h"
 #include "imgproc/rows/filter.h"
 #include "imgproc/rows/kernels.h"
 #include "imgproc/rows/lerp.h"
@@ -47,7 +48,7 @@ struct ColorMap {
 
 inline constexpr int kBandRows = 16;  // tensor rows of a band, but for quarter turns of filters
 
-enum class PlanKind { kRowsFirst, kAxisAligned, kGather, kCv2, kSeparable };
+enum class PlanKind { kRowsFirst, kAxisAligned, kGather, kCv2, kSeparable, kPillow };
 
 // Taps along one axis of the tensor, for source positions that do not depend on the other.
 struct Axis {
@@ -110,7 +111,9 @@ struct Run {
   Siting siting = Siting::kCenter;  // of linear chroma
   Warp warp;                        // kGather
   ColorMap color;
-  FixedColor fixed;  // of fast
+  ColorMap line_color;  // kPillow: of lines that are converted before they are filtered
+  bool luma = false;    // pillow profiles: R, G, B become Pillow's "L"
+  FixedColor fixed;     // of fast
   float border[3] = {};
   float pad[3] = {};
   bool round = false;
@@ -135,6 +138,7 @@ struct Plan {
   std::vector<int32_t> xw[3];     // [group] run.lerp: pack_weights of both
   std::vector<RowPair> rows[2];   // run.lerp: of every tensor row; [1] of linear chroma
   FilterAxis fx, fy;              // kSeparable; kept from run to run
+  Pillow pillow;                  // the pillow profiles
 
   uint16_t table[3][256] = {};  // run.table: bits of the element, per channel and level
 
@@ -195,6 +199,16 @@ bool choose_whole(Plan& plan);
 void size_cv2(Plan& plan);
 Status lower_cv2(Plan& plan, const fv_frame& frame, const fv_roi* roi);
 void sample_cv2(const Plan& plan, int x, int y, int n, Rows& rows);
+
+// plans/pillow.cc: the profiles "pillow" and "pillow_12". lower_pillow completes a run whose
+// source, geometry and colour are known; with run.nearest what is left is to take pixels of the
+// boxes.
+Status lower_pillow(Plan& plan, const fv_roi* roi);
+// Tensor pixels [x, x + n) of rows [y0, y1) into the scratch, n <= run.step, y1 - y0 <=
+// kPillowRows; then row y0 + `row` of them as rows.c.
+void sample_pillow(const Plan& plan, int x, int n, int y0, int y1, PillowScratch& scratch);
+void read_pillow(const Plan& plan, const PillowScratch& scratch, int row, int n, Rows& rows);
+
 // What both end a group with: numbers of 0..255, and nothing outside for linear chroma.
 inline void finish_group(const Run& r, const Group& g, bool own, int at, int n, Rows& rows) {
   for (int c = g.first; c < g.first + g.count; ++c) {
@@ -206,6 +220,7 @@ inline void finish_group(const Run& r, const Group& g, bool own, int at, int n, 
 // plans/direct.cc: whether rows of a lowered run are converted byte for byte, and one such row's
 // image area.
 bool can_run_direct(const Plan& plan);
+bool converts_rows(const Source& source);  // rows of YUV that Conversions take
 void run_direct(const Plan& plan, int y);
 
 // plans/prefetch.cc: before a band of a run that jumps.

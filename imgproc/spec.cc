@@ -19,7 +19,7 @@ constexpr Text kPolicies[] = {"ultralytics", "yolox", "mediapipe", "paddleocr"};
 constexpr Text kCrops[] = {"torchvision", "huggingface", "opencv"};
 constexpr Text kSamples[] = {"bilinear", "nearest", "bicubic", "area", "lanczos3"};
 constexpr Text kGrids[] = {"half_pixel", "align_corners", "asymmetric"};
-constexpr Text kProfiles[] = {"exact", "fast", "cv2", "cv2_4", "pillow", "torch"};
+constexpr Text kProfiles[] = {"exact", "fast", "cv2", "cv2_4", "pillow", "pillow_12", "torch"};
 constexpr Text kBorders[] = {"replicate", "constant", "constant_hard", "reflect101"};
 constexpr Text kMatrices[] = {"frame", "bt601", "bt709", "bt2020"};
 constexpr Text kRanges[] = {"frame", "limited", "full"};
@@ -315,8 +315,6 @@ Status check_sampler(const Spec& s) {
   if (s.sample == SampleKind::kBicubic && s.bicubic_a != -0.5 && s.bicubic_a != -0.75)
     return unsupported("sample \"bicubic\": a is -0.5 or -0.75, got " + json::number(s.bicubic_a),
                        "-0.5 is Pillow's, and torch's with antialias; -0.75 is OpenCV's");
-  if (s.profile == Profile::kPillow)
-    return unsupported(profile + " is not available in this build", "use \"exact\" or \"fast\"");
   if (s.profile == Profile::kTorch) {
     if (s.sample != SampleKind::kBilinear && s.sample != SampleKind::kBicubic)
       return unsupported(
@@ -398,7 +396,50 @@ Status check_cv2(const Spec& s) {
   return ok();
 }
 
+// The pillow profiles: what Pillow's Image.resize defines for 8-bit pictures, to the bit.
+Status check_pillow(const Spec& s) {
+  const std::string profile = "profile " + name(kProfiles, s.profile);
+  const std::string sample = "sample " + name(kSamples, s.sample);
+  const bool filters = s.sample != SampleKind::kNearest && s.sample != SampleKind::kArea;
+  if (s.color == Color::kYuv)
+    return unsupported(profile + " does not define color \"YUV\"",
+                       "use \"RGB\", \"BGR\", \"GRAY\" or profile \"exact\"");
+  if (s.sample == SampleKind::kBicubic && s.bicubic_a != -0.5)
+    return unsupported(
+        profile + " defines sample \"bicubic\" with a = -0.5, got " + json::number(s.bicubic_a),
+        "set a, or use another profile");
+  if (filters && !s.antialias)
+    return unsupported(profile + " defines " + sample + " with antialias only",
+                       "set antialias to true, or use another profile");
+  if (s.intermediate != Intermediate::kU8)
+    return unsupported(profile + " computes bytes: expected intermediate \"u8\", got \"f32\"",
+                       "set intermediate to \"u8\"");
+  if (s.grid != Grid::kHalfPixel)
+    return unsupported(profile + " defines grid \"half_pixel\" only, got " + name(kGrids, s.grid),
+                       "set sample.grid");
+  if (s.fit == FitKind::kMatrix)
+    return unsupported(profile + " resizes boxes: it does not define fit \"matrix\"",
+                       "use \"stretch\" with a rect ROI, or profile \"exact\"");
+  if ((s.fit == FitKind::kLetterbox && s.policy == Policy::kMediapipe) ||
+      (s.fit == FitKind::kCrop && s.crop == CropPolicy::kOpencv))
+    return unsupported(
+        profile + " does not define this fit with policy " +
+            (s.fit == FitKind::kCrop ? name(kCrops, s.crop) : name(kPolicies, s.policy)),
+        "use another policy, or profile \"exact\"");
+  if (s.border != BorderKind::kReplicate)
+    return unsupported(profile + " sees nothing outside of the picture: border " +
+                           name(kBorders, s.border) + " has no meaning",
+                       "leave border out; bars of a letterbox have fit.pad");
+  if (s.chroma != Chroma::kReplicate)
+    return unsupported(profile + " does not define chroma \"linear\"", "use \"replicate\"");
+  return ok();
+}
+
 }  // namespace
+
+bool is_pillow(const Spec& s) {
+  return s.profile == Profile::kPillow || s.profile == Profile::kPillow12;
+}
 
 bool is_cv2(const Spec& s) { return s.profile == Profile::kCv2 || s.profile == Profile::kCv2_4; }
 
@@ -457,6 +498,7 @@ Result<Spec> parse_spec(std::string_view text) {
 
 Status check_supported(const Spec& s) {
   if (is_cv2(s)) return check_cv2(s);
+  if (is_pillow(s)) return check_pillow(s);
   FV_TRY(check_sampler(s));
   const bool blends = s.border == BorderKind::kReplicate || s.border == BorderKind::kConstant;
   if (!blends && s.chroma == Chroma::kLinear)

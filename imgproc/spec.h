@@ -19,7 +19,7 @@ enum class Policy { kUltralytics, kYolox, kMediapipe, kPaddleocr };
 enum class CropPolicy { kTorchvision, kHuggingface, kOpencv };
 enum class SampleKind { kBilinear, kNearest, kBicubic, kArea, kLanczos3 };
 enum class Grid { kHalfPixel, kAlignCorners, kAsymmetric };
-enum class Profile { kExact, kFast, kCv2, kCv2_4, kPillow, kTorch };
+enum class Profile { kExact, kFast, kCv2, kCv2_4, kPillow, kPillow12, kTorch };
 enum class BorderKind { kReplicate, kConstant, kConstantHard, kReflect101 };
 enum class Matrix { kFrame, kBt601, kBt709, kBt2020 };
 enum class Range { kFrame, kLimited, kFull };
@@ -90,7 +90,8 @@ struct Spec {
 
 Result<Spec> parse_spec(std::string_view text);
 
-bool is_cv2(const Spec& spec);  // profiles "cv2" and "cv2_4"
+bool is_cv2(const Spec& spec);     // profiles "cv2" and "cv2_4"
+bool is_pillow(const Spec& spec);  // profiles "pillow" and "pillow_12"
 // Of the cv2 profiles: the fit is a map (warpAffine, warpPerspective), not a resize of a slice.
 bool cv2_warps(const Spec& spec);
 

@@ -124,9 +124,25 @@ void run_blocks(const Plan& p, int y0, int y1, BandBlock& block) {
   }
 }
 
+void run_pillow(const Plan& p, int y0, int y1) {
+  const Run& r = p.run;
+  PillowScratch scratch;
+  Rows rows;
+  for (int x = r.geometry.x0; x < r.geometry.x1; x += r.step) {
+    const int n = std::min(r.step, r.geometry.x1 - x);
+    sample_pillow(p, x, n, y0, y1, scratch);
+    for (int y = y0; y < y1; ++y) {
+      read_pillow(p, scratch, y - y0, n, rows);
+      const float* const in[3] = {rows.c[0], rows.c[1], rows.c[2]};
+      emit(p, x, y, n, in, nullptr);
+    }
+  }
+}
+
 }  // namespace
 
 int band_rows(const Plan& p) {
+  if (p.run.kind == PlanKind::kPillow) return kPillowRows;
   if (p.run.kind != PlanKind::kSeparable || !p.run.transposed) return kBandRows;
   // High ones, but four of them at least: threads share them.
   return std::clamp(p.spec.height / 4 / kBandRows * kBandRows, kBandRows, BandBlock::kTurnedRows);
@@ -138,8 +154,11 @@ void run_band(const Plan& p, int y0, int y1) {
   Rows rows;
   if (r.jumps) prefetch_band(r, y0, y1);
   const bool rows_of_filter = r.kind == PlanKind::kSeparable && r.whole && !r.transposed;
-  const bool blocks = r.kind == PlanKind::kSeparable && !rows_of_filter;
-  if (blocks) {
+  const bool pillow = r.kind == PlanKind::kPillow;
+  const bool blocks = pillow || (r.kind == PlanKind::kSeparable && !rows_of_filter);
+  if (pillow && y0 < g.y1 && y1 > g.y0) {
+    run_pillow(p, std::max(y0, g.y0), std::min(y1, g.y1));
+  } else if (blocks) {
     BandBlock block(r.transposed);
     for (int y = std::max(y0, g.y0); y < std::min(y1, g.y1); y += block.rows)
       run_blocks(p, y, std::min({y + block.rows, y1, g.y1}), block);
@@ -164,6 +183,7 @@ void run_band(const Plan& p, int y0, int y1) {
         sample_lerp(p, x, y, n, rows);
       else
         sample_axis_aligned(p, x, y, n, rows);
+      if (r.luma) p.pillow.k->luma(rows.c[0], rows.c[1], rows.c[2], n, rows.c[0]);
       const float* const in[3] = {rows.c[0], rows.c[1], rows.c[2]};
       emit(p, x, y, n, in, r.constant ? rows.inside : nullptr);
     }

@@ -14,10 +14,12 @@ bool can_run_direct(const Plan& p) {
     return false;
   if (s.element != Element::kU8 || r.linear) return false;
   if (p.spec.color == Color::kYuv) return false;
-  if (s.family == Family::kYuv)
-    return s.channel[0].pixel == 1 && s.channel[1].pixel == s.channel[2].pixel &&
-           s.channel[1].shift_x == 1;
-  return r.color.copy;
+  return s.family == Family::kYuv ? converts_rows(s) : r.color.copy;
+}
+
+bool converts_rows(const Source& s) {
+  return s.family == Family::kYuv && s.element == Element::kU8 && s.channel[0].pixel == 1 &&
+         s.channel[1].pixel == s.channel[2].pixel && s.channel[1].shift_x == 1;
 }
 
 void run_direct(const Plan& p, int y) {

@@ -310,7 +310,7 @@ def test_gray_pixel_stride_reads_one_component() -> None:
 @pytest.mark.parametrize(
     ("change", "word"),
     [
-        ({"profile": "pillow"}, "profile"),
+        ({"profile": "pillow", "intermediate": "u8"}, "antialias"),
         ({"sample": {"k": "area"}, "border": {"k": "reflect101"}}, "reflect101"),
         ({"sample": {"k": "bicubic"}, "yuv": {"chroma": "linear"}}, "linear"),
         ({"border": {"k": "constant_hard"}, "yuv": {"chroma": "linear"}}, "constant_hard"),

@@ -248,7 +248,7 @@ def test_no_sampler_means_another() -> None:
         {"k": "area"},
         {"k": "lanczos3"},
     ]
-    for profile in ("exact", "fast", "cv2", "cv2_4", "pillow", "torch"):
+    for profile in ("exact", "fast", "cv2", "cv2_4", "pillow", "pillow_12", "torch"):
         seen: dict[bytes, Any] = {}
         for sample in samples:
             try:

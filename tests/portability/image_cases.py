@@ -7,9 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 FORMATS = ("rgb", "bgr", "rgba", "bgra", "gray", "nv12", "nv21", "i420")
+YUV = ("nv12", "nv21", "i420")
 SIZES = ([57, 41], [300, 211], [131, 97], [1, 1])
 TURNED = "60.5,40.25,70,50,25"
 MATRIX = [2.1, 0.3, 1.5, -0.2, 1.9, 4.25, 0, 0, 1]
+PILLOW = (
+    *({"k": k, "antialias": True} for k in ("bilinear", "bicubic", "lanczos3")),
+    {"k": "area"},
+)
 PERSPECTIVE = [2.1, 0.3, 1.5, -0.2, 1.9, 4.25, 1e-3, 2e-3, 1]
 
 
@@ -25,6 +30,8 @@ def _whole() -> Iterator[dict[str, Any]]:
             yield _spec(size=size, profile=profile)
             yield _spec(size=size, profile=profile, sample=nearest)
         yield _spec(size=size, sample={"k": "nearest"})
+        for sample in PILLOW:
+            yield _spec(size=size, sample=sample, profile="pillow")
     for profile in ("cv2", "cv2_4"):
         yield _spec(size=[64, 64], profile=profile, fit={"k": "letterbox"})
         yield _spec(size=[64, 64], profile=profile, fit={"k": "matrix", "m": MATRIX})
@@ -66,6 +73,8 @@ def lines() -> Iterator[str]:
                 yield f"{fmt} 131 97 {rotation} f32 - {json.dumps(spec)}"
     for spec in _whole():
         for fmt in FORMATS:
+            if spec.get("profile") == "pillow" and fmt in YUV:  # converted in floats first
+                continue
             for rotation in (0, 90):
                 if rotation and (spec["size"] == [1, 1] or fmt in ("rgba", "bgr", "i420")):
                     continue

@@ -23,7 +23,7 @@ class Case:
     crop: side of a centred square that is looked at; 0: everything. turned: width, height and
     clockwise degrees of a centred rectangle that is looked at. letterbox: aspect kept.
     size: (width, height) of the result. It is float32 [1, 3, height, width] RGB, x / 255, or with
-    `pixels` uint8 [height, width, 3] RGB.
+    `pixels` uint8 [height, width, 3] RGB. profile: Foveal's numeric contract.
     """
 
     name: str
@@ -38,6 +38,7 @@ class Case:
     letterbox: bool = False
     antialias: bool = False
     pixels: bool = False
+    profile: str = "exact"
 
     @property
     def touched(self) -> int:
@@ -89,6 +90,10 @@ CASES = {
         Case(
             "photo-antialias", "12 MP RGB, letterbox to 640x640 float32, antialiased",
             antialias=True, **_PHOTO,  # type: ignore[arg-type]
+        ),
+        Case(
+            "photo-pillow", "12 MP RGB, letterbox to 640x640 float32, antialiased, as Pillow",
+            antialias=True, profile="pillow", **_PHOTO,  # type: ignore[arg-type]
         ),
         Case("nv21-rgb", "1080p NV21 to RGB bytes", "nv21", 1920, 1080, (1920, 1080), pixels=True),
     )

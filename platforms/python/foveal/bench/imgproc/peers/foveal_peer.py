@@ -35,6 +35,8 @@ class FovealPipeline(Peer):
             fit=image.Letterbox(PAD) if case.letterbox else image.Stretch(),
             sample=image.Bilinear(antialias=case.antialias),
             norm=image.Norm(1.0 if case.pixels else 1 / 255),
+            profile=case.profile,
+            intermediate="f32" if case.profile == "exact" else "u8",
         )
         dtype, layout = ("uint8", "nhwc") if case.pixels else ("float32", "nchw")
         plan = spec.compile(dtype=dtype, layout=layout, threads=threads)

@@ -1,0 +1,96 @@
+// Which pixels Pillow weighs, and how much: in f64 as Pillow computes it, without contraction.
+#include <algorithm>
+#include <cmath>
+
+#include "imgproc/plans/pillow.h"
+
+namespace foveal::imgproc {
+namespace {
+
+double radius(SampleKind kind) {
+  switch (kind) {
+    case SampleKind::kBicubic:
+      return 2;
+    case SampleKind::kLanczos3:
+      return 3;
+    case SampleKind::kArea:
+      return 0.5;
+    default:
+      return 1;
+  }
+}
+
+double sinc(double x) {
+  if (x == 0) return 1;
+  x *= 3.14159265358979323846;
+  return std::sin(x) / x;
+}
+
+double weight(SampleKind kind, double x) {
+  if (kind == SampleKind::kArea) return x > -0.5 && x <= 0.5 ? 1 : 0;
+  if (kind == SampleKind::kLanczos3) return -3 <= x && x < 3 ? sinc(x) * sinc(x / 3) : 0;
+  x = std::fabs(x);
+  if (kind == SampleKind::kBilinear) return x < 1 ? 1 - x : 0;
+  if (x < 1) return (1.5 * x - 2.5) * x * x + 1;  // Keys' cubic, a = -0.5
+  return x < 2 ? (((x - 5) * x + 8) * x - 4) * -0.5 : 0;
+}
+
+int32_t fixed(double w) {
+  const double scaled = w * (1 << kPillowBits);
+  return static_cast<int32_t>(w < 0 ? scaled - 0.5 : scaled + 0.5);
+}
+
+}  // namespace
+
+void place_nearest(const PillowBox& b, int32_t* index) {
+  const double step = b.scale();
+  double at = b.begin + step * 0.5;
+  for (int d = 0; d < b.to; ++d, at += step)  // added up, rounding included
+    if (d >= b.from) index[d - b.from] = std::clamp(static_cast<int>(at), 0, b.size - 1);
+}
+
+void build_pillow(SampleKind sample, const PillowBox& b, const PillowKernels* packs,
+                  PillowAxis& a) {
+  if (a.built && a.box == b && a.packed.empty() == !packs) return;
+  const double scale = b.scale(), stretch = std::max(scale, 1.0);
+  const double support = radius(sample) * stretch;
+  const int n = b.to - b.from;
+  a.taps = static_cast<int>(std::min<double>(2 * support + 2, b.size));
+  a.first.resize(static_cast<size_t>(n));
+  a.count.resize(static_cast<size_t>(n));
+  a.weights.assign(static_cast<size_t>(n) * static_cast<size_t>(a.taps), 0);
+  std::vector<double>& w = a.window;
+  int most = 0;
+  for (int i = 0; i < n; ++i) {
+    const double centre = b.begin + (b.from + i + 0.5) * scale;
+    const int lo = std::max(static_cast<int>(centre - support + 0.5), 0);
+    const int hi = std::min(static_cast<int>(centre + support + 0.5), b.size);
+    w.clear();
+    double sum = 0;
+    for (int x = lo; x < hi; ++x) {
+      w.push_back(weight(sample, (x - centre + 0.5) * (1 / stretch)));
+      sum += w.back();
+    }
+    const int count = hi - lo;
+    int32_t* out = a.weights.data() + int64_t{i} * a.taps;
+    for (int k = 0; k < count; ++k)
+      out[b.flip ? count - 1 - k : k] = fixed(sum != 0 ? w[static_cast<size_t>(k)] / sum : 0);
+    a.first[static_cast<size_t>(i)] = b.flip ? b.size - hi : lo;
+    a.count[static_cast<size_t>(i)] = count;
+    most = std::max(most, count);
+  }
+  a.packed.clear();
+  if (packs) {
+    a.blocks = (most + packs->taps - 1) / packs->taps;
+    const size_t bytes = static_cast<size_t>(a.blocks * packs->block_bytes);
+    a.packed.resize((static_cast<size_t>(n) * bytes + sizeof(PackedTaps) - 1) / sizeof(PackedTaps));
+    uint8_t* out = a.packed.data()->bytes;
+    for (size_t i = 0; i < static_cast<size_t>(n); ++i)
+      packs->pack(a.weights.data() + i * static_cast<size_t>(a.taps), a.count[i], a.blocks,
+                  out + i * bytes);
+  }
+  a.box = b;
+  a.built = true;
+}
+
+}  // namespace foveal::imgproc
