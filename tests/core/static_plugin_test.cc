@@ -97,8 +97,8 @@ float run(fv_session* s) {
 }  // namespace
 
 int main() {
-  CHECK_ERROR(Status(fv_plugin_add_static(foreign)), FV_PLUGIN_ERROR,
-              "is built for plugin ABI 2.0");
+  const std::string abi = "is built for plugin ABI 2." + std::to_string(FV_ABI_MINOR);
+  CHECK_ERROR(Status(fv_plugin_add_static(foreign)), FV_PLUGIN_ERROR, abi.c_str());
   CHECK_ERROR(Status(fv_plugin_add_static(short_table)), FV_PLUGIN_ERROR, "table has 32 bytes");
   CHECK_ERROR(Status(fv_plugin_add_static(nothing)), FV_PLUGIN_ERROR, "returned no table");
   CHECK_ERROR(Status(fv_plugin_add_static(gap)), FV_PLUGIN_ERROR, "required entry");
