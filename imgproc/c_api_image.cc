@@ -114,27 +114,62 @@ void band_task(void* ctx, int64_t task, int32_t) {
   run_band(p, y0, std::min(y0 + bands.rows, p.spec.height));
 }
 
-// rois NULL: one region, as the spec says. Every region is lowered before anything is written.
-Status run_regions(fv_image_plan& plan, const fv_frame& frame, const fv_roi* rois, int32_t count,
-                   void* dst, uint64_t dst_bytes, const fv_workers* workers, fv_transform* out) {
-  Plan& first = plan.plan;
-  const uint64_t need = first.store.bytes * static_cast<uint64_t>(count);
-  if (dst_bytes < need)
-    return Status(
-        FV_INVALID_ARGUMENT,
-        format("image plan: dst: expected at least %llu bytes, got %llu",
-               static_cast<unsigned long long>(need), static_cast<unsigned long long>(dst_bytes)));
-  const size_t element = dtype_size(first.store.dtype);
-  if (reinterpret_cast<uintptr_t>(dst) % element)
+// Where a run writes: tensors, or the planes of one picture.
+struct Target {
+  void* dst = nullptr;
+  uint64_t bytes = 0;
+  const Source* picture = nullptr;
+};
+
+Status check_tensors(const Plan& plan, int32_t count, const Target& target) {
+  const uint64_t need = plan.store.bytes * static_cast<uint64_t>(count);
+  if (target.bytes < need)
+    return Status(FV_INVALID_ARGUMENT,
+                  format("image plan: dst: expected at least %llu bytes, got %llu",
+                         static_cast<unsigned long long>(need),
+                         static_cast<unsigned long long>(target.bytes)));
+  const size_t element = dtype_size(plan.store.dtype);
+  if (reinterpret_cast<uintptr_t>(target.dst) % element)
     return Status(FV_INVALID_ARGUMENT,
                   format("image plan: dst: expected an address aligned to %zu bytes", element));
+  return ok();
+}
+
+Status check_picture(const Plan& plan, const fv_frame& to, const Source& picture) {
+  if (plan.spec.color != Color::kYuv || !plan.run.plain)
+    return Status(FV_INVALID_ARGUMENT,
+                  "image plan: to: expected a plan of color \"YUV\" and dtype uint8, without norm");
+  if (picture.family != Family::kYuv || picture.element != Element::kU8)
+    return Status(FV_INVALID_ARGUMENT,
+                  format("image plan: to: expected a YUV format of 8 bits, got %s",
+                         format_info(to.format)->name));
+  if (picture.width != plan.spec.width || picture.height != plan.spec.height ||
+      to.width != picture.width || to.height != picture.height)
+    return Status(FV_SHAPE_ERROR,
+                  format("image plan: to: expected %dx%d, all of it visible, got %dx%d",
+                         plan.spec.width, plan.spec.height, to.width, to.height));
+  if (to.rotation || to.mirror)
+    return Status(FV_INVALID_ARGUMENT,
+                  "image plan: to: expected no rotation and no mirror: results are upright");
+  return ok();
+}
+
+// rois NULL: one region, as the spec says. Every region is lowered before anything is written.
+Status run_regions(fv_image_plan& plan, const fv_frame& frame, const fv_roi* rois, int32_t count,
+                   const Target& target, const fv_workers* workers, fv_transform* out) {
+  Plan& first = plan.plan;
+  if (!target.picture) FV_TRY(check_tensors(first, count, target));
   if (plan.more.size() + 1 < static_cast<size_t>(count))
     plan.more.resize(static_cast<size_t>(count) - 1, first);
   first.ran = false;
   for (int32_t i = 0; i < count; ++i) {
     Plan& p = plan.region(i);
     FV_TRY(lower(p, frame, rois ? rois + i : nullptr));
-    p.run.dst = static_cast<uint8_t*>(dst) + first.store.bytes * static_cast<uint64_t>(i);
+    p.run.planes = target.picture != nullptr;
+    if (p.run.planes)
+      p.run.picture = *target.picture;
+    else
+      p.run.dst = static_cast<uint8_t*>(target.dst) + first.store.bytes * static_cast<uint64_t>(i);
   }
   first.ran = true;
   first.ran_format = frame.format;
@@ -245,7 +280,19 @@ fv_status* fv_image_plan_run(fv_image_plan* plan, const fv_frame* frame, const f
   return guard(__func__, [&]() -> Status {
     if (!plan || !frame || !dst)
       return missing("fv_image_plan_run", !plan ? "plan" : !frame ? "frame" : "dst");
-    return run_regions(*plan, *frame, roi, 1, dst, dst_bytes, workers, out);
+    return run_regions(*plan, *frame, roi, 1, {dst, dst_bytes}, workers, out);
+  });
+}
+
+fv_status* fv_image_plan_run_picture(fv_image_plan* plan, const fv_frame* frame, const fv_roi* roi,
+                                     const fv_frame* to, const fv_workers* workers,
+                                     fv_transform* out) {
+  return guard(__func__, [&]() -> Status {
+    if (!plan || !frame || !to)
+      return missing("fv_image_plan_run_picture", !plan ? "plan" : !frame ? "frame" : "to");
+    FV_ASSIGN(const Source picture, open_frame(*to));
+    FV_TRY(check_picture(plan->plan, *to, picture));
+    return run_regions(*plan, *frame, roi, 1, {nullptr, 0, &picture}, workers, out);
   });
 }
 
@@ -262,7 +309,7 @@ fv_status* fv_image_plan_run_batch(fv_image_plan* plan, const fv_frame* frame, c
       return Status(
           FV_INVALID_ARGUMENT,
           format("image plan: count: expected 1 to %d regions, got %d", kMaxRegions, count));
-    return run_regions(*plan, *frame, rois, count, dst, dst_bytes, workers, out);
+    return run_regions(*plan, *frame, rois, count, {dst, dst_bytes}, workers, out);
   });
 }
 

@@ -122,6 +122,8 @@ struct Run {
   bool table = false;  // whole numbers of 256 levels: Plan.table says the element of each
   Store store;
   uint8_t* dst = nullptr;
+  bool planes = false;  // the result is a YUV picture, `picture`, not a tensor at `dst`
+  Source picture;       // its memory is written
 };
 
 struct Plan {
@@ -231,6 +233,23 @@ void prefetch_row(const Plan& plan, int y);
 // plans/band.cc: rows that one task should work on, and tensor rows [y0, y1), bars included.
 int band_rows(const Plan& plan);
 void run_band(const Plan& plan, int y0, int y1);
+// Whether a run is sampled in blocks of rows (sample_block) or row by row (sample_pixels, n at most
+// run.step); what it gives are source components of tensor pixels [x, x + n).
+bool in_blocks(const Run& run);
+void sample_pixels(const Plan& plan, int x, int y, int n, Rows& rows);
+void sample_block(const Plan& plan, int x, int n, int y0, int y1, BandBlock& block);
+// rows.inside of one row of a block, where run.constant.
+void inside_of_block(const Plan& plan, int x, int n, int y, float* inside);
+// Component c of the tensor's colour from source components. mix_color neither clamps nor rounds,
+// and gives `out` or a row of `in`; finish_color gives clamped and rounded v * scale + bias.
+// inside: NULL for all 1.
+const float* mix_color(const Run& run, int c, int n, const float* const in[3], const float* inside,
+                       float* out);
+const float* finish_color(const Run& run, int c, int n, const float* const in[3],
+                          const float* inside, float scale, float bias, float* out);
+
+// plans/planes.cc: rows [y0, y1) of run.picture, from an even one on, at most band_rows of them.
+void run_planes(const Plan& plan, int y0, int y1);
 
 // A flexible spec gets its width and height from the tensor. What make_store refuses is left to it.
 Status read_tensor_size(const fv_tensor& input, fv_axis_order order, Spec& spec);

@@ -74,33 +74,16 @@ void fill(const Plan& p, int x0, int x1, int y) {
 // Colour, normalisation and store of sampled pixels [x, x + n) of row y: source components `in`.
 void emit(const Plan& p, int x, int y, int n, const float* const in[3], const float* inside) {
   const Run& r = p.run;
-  const Kernels& k = *r.k;
   const Store& s = r.store;
   alignas(64) float out[3][kChunk];
   const bool planar = s.dtype == FV_FLOAT32 && s.pixel == 1;
   const bool finishes = !r.plain && !r.table;  // otherwise the store clamps and rounds by itself
   const float* done[3] = {};
   for (int c = 0; c < s.channels; ++c) {
-    static constexpr float kIdentity[4] = {1, 0, 0, 0};
-    const float* m = r.color.copy ? kIdentity : r.color.m[c];
-    const bool three = m[1] != 0 || m[2] != 0;
-    const float* from = in[r.color.from[c]];
     // Planar float tensors are finished right where they belong.
     float* to = planar ? reinterpret_cast<float*>(r.dst) + s.component[c] + y * s.row + x : out[c];
-    done[c] = to;
-    if (three && finishes && !inside) {
-      k.mix3_finish(in[0], in[1], in[2], m, r.round, r.scale[c], r.bias[c], n, to);
-      continue;
-    }
-    if (three)
-      k.mix3(in[0], in[1], in[2], inside, m, r.border[c], n, out[c]);
-    else if (inside || !r.color.copy)
-      k.mix1(from, inside, m, r.border[c], n, out[c]);
-    if (three || inside || !r.color.copy) from = out[c];
-    if (finishes)
-      k.finish(from, r.round, r.scale[c], r.bias[c], n, to);
-    else
-      done[c] = from;
+    done[c] = finishes ? finish_color(r, c, n, in, inside, r.scale[c], r.bias[c], to)
+                       : mix_color(r, c, n, in, inside, to);
   }
   if (!planar) store(p, x, y, n, done);
 }
@@ -111,14 +94,10 @@ void run_blocks(const Plan& p, int y0, int y1, BandBlock& block) {
   alignas(64) float inside[BandBlock::kColumns];
   for (int x = r.geometry.x0; x < r.geometry.x1; x += block.columns) {
     const int n = std::min(block.columns, r.geometry.x1 - x);
-    sample_separable(p, x, n, y0, y1, block);
+    sample_block(p, x, n, y0, y1, block);
     for (int y = y0; y < y1; ++y) {
       float* const c[3] = {block.row(y - y0, 0), block.row(y - y0, 1), block.row(y - y0, 2)};
-      if (r.source.unit != 1)
-        for (int i = 0; i < r.source.channels; ++i) r.k->scale(c[i], r.source.unit, n);
-      if (r.constant)
-        for (int i = 0; i < n; ++i)
-          inside[i] = p.fx.inside[static_cast<size_t>(x + i)] * p.fy.inside[static_cast<size_t>(y)];
+      if (r.constant) inside_of_block(p, x, n, y, inside);
       emit(p, x, y, n, c, r.constant ? inside : nullptr);
     }
   }
@@ -148,14 +127,71 @@ int band_rows(const Plan& p) {
   return std::clamp(p.spec.height / 4 / kBandRows * kBandRows, kBandRows, BandBlock::kTurnedRows);
 }
 
+const float* mix_color(const Run& r, int c, int n, const float* const in[3], const float* inside,
+                       float* out) {
+  static constexpr float kIdentity[4] = {1, 0, 0, 0};
+  const float* m = r.color.copy ? kIdentity : r.color.m[c];
+  const float* from = in[r.color.from[c]];
+  if (m[1] != 0 || m[2] != 0)
+    r.k->mix3(in[0], in[1], in[2], inside, m, r.border[c], n, out);
+  else if (inside || !r.color.copy)
+    r.k->mix1(from, inside, m, r.border[c], n, out);
+  else
+    return from;
+  return out;
+}
+
+const float* finish_color(const Run& r, int c, int n, const float* const in[3], const float* inside,
+                          float scale, float bias, float* out) {
+  const float* m = r.color.m[c];
+  if (!r.color.copy && !inside && (m[1] != 0 || m[2] != 0)) {
+    r.k->mix3_finish(in[0], in[1], in[2], m, r.round, scale, bias, n, out);
+  } else {
+    alignas(64) float mixed[kChunk];
+    r.k->finish(mix_color(r, c, n, in, inside, mixed), r.round, scale, bias, n, out);
+  }
+  return out;
+}
+
+bool in_blocks(const Run& r) {
+  return r.kind == PlanKind::kSeparable && (!r.whole || r.transposed);
+}
+
+void sample_pixels(const Plan& p, int x, int y, int n, Rows& rows) {
+  const Run& r = p.run;
+  if (r.kind == PlanKind::kSeparable)
+    sample_separable(p, x, y, n, rows);
+  else if (r.kind == PlanKind::kCv2)
+    sample_cv2(p, x, y, n, rows);
+  else if (r.kind == PlanKind::kGather)
+    sample_gather(p, x, y, n, rows);
+  else if (r.lerp)
+    sample_lerp(p, x, y, n, rows);
+  else
+    sample_axis_aligned(p, x, y, n, rows);
+  if (r.luma) p.pillow.k->luma(rows.c[0], rows.c[1], rows.c[2], n, rows.c[0]);
+}
+
+void sample_block(const Plan& p, int x, int n, int y0, int y1, BandBlock& block) {
+  const Run& r = p.run;
+  sample_separable(p, x, n, y0, y1, block);
+  if (r.source.unit == 1) return;
+  for (int y = 0; y < y1 - y0; ++y)
+    for (int c = 0; c < r.source.channels; ++c) r.k->scale(block.row(y, c), r.source.unit, n);
+}
+
+void inside_of_block(const Plan& p, int x, int n, int y, float* inside) {
+  const float down = p.fy.inside[static_cast<size_t>(y)];
+  for (int i = 0; i < n; ++i) inside[i] = p.fx.inside[static_cast<size_t>(x + i)] * down;
+}
+
 void run_band(const Plan& p, int y0, int y1) {
   const Run& r = p.run;
   const Geometry& g = r.geometry;
   Rows rows;
   if (r.jumps) prefetch_band(r, y0, y1);
-  const bool rows_of_filter = r.kind == PlanKind::kSeparable && r.whole && !r.transposed;
-  const bool pillow = r.kind == PlanKind::kPillow;
-  const bool blocks = pillow || (r.kind == PlanKind::kSeparable && !rows_of_filter);
+  if (r.planes) return run_planes(p, y0, y1);
+  const bool pillow = r.kind == PlanKind::kPillow, blocks = in_blocks(r);
   if (pillow && y0 < g.y1 && y1 > g.y0) {
     run_pillow(p, std::max(y0, g.y0), std::min(y1, g.y1));
   } else if (blocks) {
@@ -171,19 +207,9 @@ void run_band(const Plan& p, int y0, int y1) {
     fill(p, 0, g.x0, y);
     if (r.skips && y + 1 < y1) prefetch_row(p, y + 1);
     if (r.direct) run_direct(p, y);
-    for (int x = g.x0; x < g.x1 && !r.direct && !blocks; x += r.step) {
+    for (int x = g.x0; x < g.x1 && !r.direct && !blocks && !pillow; x += r.step) {
       const int n = std::min(r.step, g.x1 - x);
-      if (rows_of_filter)
-        sample_separable(p, x, y, n, rows);
-      else if (r.kind == PlanKind::kCv2)
-        sample_cv2(p, x, y, n, rows);
-      else if (r.kind == PlanKind::kGather)
-        sample_gather(p, x, y, n, rows);
-      else if (r.lerp)
-        sample_lerp(p, x, y, n, rows);
-      else
-        sample_axis_aligned(p, x, y, n, rows);
-      if (r.luma) p.pillow.k->luma(rows.c[0], rows.c[1], rows.c[2], n, rows.c[0]);
+      sample_pixels(p, x, y, n, rows);
       const float* const in[3] = {rows.c[0], rows.c[1], rows.c[2]};
       emit(p, x, y, n, in, r.constant ? rows.inside : nullptr);
     }

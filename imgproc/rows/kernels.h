@@ -124,6 +124,8 @@ struct Kernels {
   // v[i] *= k
   void (*scale)(float* v, float k, int n);
   void (*multiply)(float* v, const float* by, int n);  // v[i] *= by[i]
+  // out[i] = (in[2 i] + in[2 i + 1]) * k
+  void (*pair_sums)(const float* in, float k, int n, float* out);
 
   // Positions of tensor pixels x .. x+n-1 of row y. nearest: the pixel that holds the point.
   // flipped: this axis, x or y, runs against the upright picture's.

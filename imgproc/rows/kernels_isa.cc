@@ -165,6 +165,10 @@ void multiply(float* FV_R v, const float* FV_R by, int n) {
   for (int i = 0; i < n; ++i) v[i] *= by[i];
 }
 
+void pair_sums(const float* FV_R in, float k, int n, float* FV_R out) {
+  for (int i = 0; i < n; ++i) out[i] = (in[2 * i] + in[2 * i + 1]) * k;
+}
+
 void taps(const float* FV_R row, int32_t first, XTaps t, int n, float* FV_R out) {
   const int32_t *FV_R o0 = t.o0, *FV_R o1 = t.o1;
   const float *FV_R w0 = t.w0, *FV_R w1 = t.w1;
@@ -476,6 +480,7 @@ const Kernels kTable = {{of_element<uint8_t>(), of_element<uint16_t>(), of_eleme
                         taps,
                         scale,
                         multiply,
+                        pair_sums,
                         positions,
                         offsets,
                         {},  // conversions are chosen by themselves

@@ -98,29 +98,38 @@ fv_image_plan* plan_of(std::string_view text, fv_dtype type) {
   return plan;
 }
 
+// A frame whose planes are guarded and not a byte too long.
+struct Picture {
+  fv_frame frame{};
+  std::vector<std::unique_ptr<Guarded>> memory;
+
+  Picture(const Format& f, int width, int height, int padding, bool at_end) {
+    frame.abi = FV_ABI_INIT(fv_frame);
+    frame.format = f.format;
+    frame.width = width;
+    frame.height = height;
+    frame.matrix = FV_BT601;
+    frame.range = FV_LIMITED;
+    frame.plane_count = f.planes;
+    const bool floats = f.format >= FV_RGBF32 && f.format <= FV_GRAYF32;
+    const bool words = (f.format >= FV_RGB16 && f.format <= FV_GRAY16) || f.format >= FV_P010;
+    const int unit = floats ? 4 : words ? 2 : 1;
+    for (int i = 0; i < f.planes; ++i) {
+      const int sx = f.pairs || i ? f.shift_x + f.pairs : 0, sy = i ? f.shift_y : 0;
+      const int w = (width + sx) >> sx, h = (height + sy) >> sy;
+      const int row = w * f.pixel[i] + padding * unit;
+      const auto bytes =
+          static_cast<size_t>(row * (h - 1) + w * f.pixel[i]);  // the last row is short
+      memory.push_back(std::make_unique<Guarded>(bytes, at_end));
+      frame.planes[i] = {memory.back()->data(), bytes, row, 0};
+    }
+  }
+};
+
 void run(const Format& f, int width, int height, int padding, bool at_end, std::string_view spec,
          fv_image_plan* plan) {
-  fv_frame frame{};
-  frame.abi = FV_ABI_INIT(fv_frame);
-  frame.format = f.format;
-  frame.width = width;
-  frame.height = height;
-  frame.matrix = FV_BT601;
-  frame.range = FV_LIMITED;
-  frame.plane_count = f.planes;
-  const bool floats = f.format >= FV_RGBF32 && f.format <= FV_GRAYF32;
-  const bool words = (f.format >= FV_RGB16 && f.format <= FV_GRAY16) || f.format >= FV_P010;
-  const int unit = floats ? 4 : words ? 2 : 1;
-  std::vector<std::unique_ptr<Guarded>> memory;
-  for (int i = 0; i < f.planes; ++i) {
-    const int sx = f.pairs || i ? f.shift_x + f.pairs : 0, sy = i ? f.shift_y : 0;
-    const int w = (width + sx) >> sx, h = (height + sy) >> sy;
-    const int row = w * f.pixel[i] + padding * unit;
-    const auto bytes =
-        static_cast<size_t>(row * (h - 1) + w * f.pixel[i]);  // the last row is short
-    memory.push_back(std::make_unique<Guarded>(bytes, at_end));
-    frame.planes[i] = {memory.back()->data(), bytes, row, 0};
-  }
+  Picture picture(f, width, height, padding, at_end);
+  fv_frame& frame = picture.frame;
   const size_t out_bytes = fv_image_plan_bytes(plan);
   const Guarded out(out_bytes, at_end || out_bytes % 4 != 0);
   const fv_roi rois[] = {
@@ -146,9 +155,31 @@ void run(const Format& f, int width, int height, int padding, bool at_end, std::
     }
 }
 
+// Into YUV pictures, of which nothing but the planes may be written.
+void run_pictures(int width, int height, int padding, bool at_end) {
+  fv_image_plan* plan = plan_of(
+      foveal::format(R"({"size":[%d,%d],"color":"YUV","yuv":{"to":"bt601-full"}})", width, height),
+      FV_UINT8);
+  if (!CHECK(plan != nullptr)) return;
+  for (const Format& f : kFormats) {
+    if (f.shift_x == 0 && f.planes != 3 && !f.pairs) continue;  // no YUV
+    if (f.format >= FV_P010) continue;
+    const Picture from(kFormats[0], width, height, padding, at_end);
+    const Picture to(f, width, height, padding, at_end);
+    CHECK_OK(
+        Status(fv_image_plan_run_picture(plan, &from.frame, nullptr, &to.frame, nullptr, nullptr)));
+    ++runs;
+  }
+  fv_image_plan_free(plan);
+}
+
 }  // namespace
 
 int main() {
+  for (const auto& size : kSizes)
+    for (const int padding : {0, 5})
+      for (const bool at_end : {true, false}) run_pictures(size[0], size[1], padding, at_end);
+
   for (const std::string_view spec : kSpecs)
     for (const fv_dtype type : {FV_FLOAT32, FV_UINT8}) {
       fv_image_plan* plan = plan_of(spec, type);

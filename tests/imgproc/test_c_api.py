@@ -57,6 +57,9 @@ int main(void) {
   static const char rule_json[] =
       "{\"hull\":\"box\",\"rotation\":{\"from\":[0],\"to\":[1],\"degrees\":90},\"square\":\"long\"}";
   fv_roi_rule* rule = NULL;
+  static const char yuv_json[] = "{\"size\":[64,47],\"color\":\"YUV\"}";
+  static unsigned char made[3][64 * 48];
+  fv_frame to;
   const float found[4] = {10, 20, 30, 60};
   const float points[6] = {0, 0, 9, 5, 0, 9}; /* two of three values */
   int32_t size[2];
@@ -155,6 +158,29 @@ int main(void) {
   printf("bytes %d\n", (int)fv_image_plan_bytes(bytes));
   fv_image_plan_free(bytes);
   fv_image_spec_free(spec);
+  tensor.dtype = FV_UINT8;
+  if (failed(fv_image_spec_from_json(yuv_json, sizeof yuv_json - 1, &spec)) ||
+      failed(fv_image_plan_create(spec, &tensor, FV_NCHW, &bytes)))
+    return 1;
+  fv_image_spec_free(spec);
+  frame.planes[1].bytes = sizeof uv;
+  frame.rotation = 0;
+  to = frame;
+  to.format = FV_I420;
+  to.width = 64;
+  to.height = 47;
+  to.plane_count = 3;
+  for (i = 0; i < 3; ++i) {
+    to.planes[i].data = made[i];
+    to.planes[i].bytes = i ? 32 * 24 : 64 * 47;
+  }
+  before = allocations;
+  if (failed(fv_image_plan_run_picture(bytes, &frame, NULL, &to, NULL, &transform))) return 1;
+  printf("picture: allocations %ld luma %d chroma %d %d end %d\n", allocations - before,
+         made[0][64 * 47 - 1], made[1][0], made[2][32 * 24 - 1], made[1][32 * 24]);
+  failed(fv_image_plan_run_picture(bytes, &frame, NULL, NULL, NULL, NULL));
+  failed(fv_image_plan_run_picture(plan, &frame, NULL, &to, NULL, NULL));
+  fv_image_plan_free(bytes);
   fv_image_plan_free(plan);
   fv_image_plan_free(NULL);
   return 0;
@@ -196,3 +222,6 @@ def test_c_program(tmp_path: Path) -> None:
     assert lines[16].startswith("9 image plan: tensor: quantisation: scale: expected a finite")
     assert lines[17].startswith("9 image plan: tensor: quantisation: zero point: expected one")
     assert lines[18] == "bytes 9216"
+    assert lines[19] == "picture: allocations 0 luma 200 chroma 128 128 end 0"
+    assert lines[20].startswith("1 fv_image_plan_run_picture: to is NULL")
+    assert lines[21].startswith('1 image plan: to: expected a plan of color "YUV"')

@@ -195,6 +195,15 @@ FV_IMAGE_API fv_status* fv_image_plan_run(fv_image_plan* plan, const fv_frame* f
                                           const fv_roi* roi, void* dst, uint64_t dst_bytes,
                                           const fv_workers* workers, fv_transform* out);
 
+/* The same into a YUV picture instead of a tensor. plan: of color "YUV" and dtype uint8, without
+ * norm (its layout does not matter). to: any YUV format of 8 bits, of the tensor's size, neither
+ * turned nor mirrored, all visible; its planes are written and must not overlap the frame's. Chroma
+ * is the mean of the chroma of a sample's pixels, at odd edges of those that there are. What the
+ * numbers mean is said by the spec's yuv.to; matrix, range and siting of `to` are not looked at. */
+FV_IMAGE_API fv_status* fv_image_plan_run_picture(fv_image_plan* plan, const fv_frame* frame,
+                                                  const fv_roi* roi, const fv_frame* to,
+                                                  const fv_workers* workers, fv_transform* out);
+
 /* The same for 1 to 4096 regions of one frame, for a spec whose roi is "per_call": tensor i lies at
  * dst + i * fv_image_plan_bytes, out (NULL or one per region) receives its transform. Their work is
  * shared out together. A region that is refused leaves everything unwritten. Allocates when a batch

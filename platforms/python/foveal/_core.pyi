@@ -160,6 +160,9 @@ class ImagePlan:
     def run(
         self, frame: FrameHandle, roi: tuple[int, list[float]] | None, out: NDArray[Any]
     ) -> TransformHandle: ...
+    def run_picture(
+        self, frame: FrameHandle, roi: tuple[int, list[float]] | None, to: FrameHandle
+    ) -> TransformHandle: ...
     def run_batch(
         self, frame: FrameHandle, rois: list[tuple[int, list[float]]], out: NDArray[Any]
     ) -> list[TransformHandle]: ...

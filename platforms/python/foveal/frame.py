@@ -398,6 +398,20 @@ class Frame:
         return cls(format=name, width=width, height=height, planes=planes, strides=strides, **rest)
 
     @classmethod
+    def empty(cls, format: str, width: int, height: int, **rest: Any) -> Frame:
+        """A frame over new memory to be written: planes of zeros that follow one another.
+
+        rest: what `Frame` takes besides planes and strides. Raises FrameError.
+        """
+        layout = _FORMATS.get(str(format).lower())
+        if layout is None:
+            raise _unknown_format(format)
+        width, height = _integer("width", width), _integer("height", height)
+        sides = [layout.size(i, max(width, 0), max(height, 0)) for i in range(len(layout.pixels))]
+        bytes_ = sum(c * r * p for (c, r), p in zip(sides, layout.pixels, strict=True))
+        return cls.from_buffer(np.zeros(bytes_, np.uint8), format, width, height, **rest)
+
+    @classmethod
     def from_opencv(cls, mat: Any, *, rotation: int = 0, mirror: bool = False) -> Frame:
         """A frame over what OpenCV reads and makes: GRAY, BGR or BGRA by the channels.
 

@@ -696,7 +696,7 @@ class Plan:
         return f"Plan({width}x{height} {self.spec.color}, {self.dtype} {self.shape}{target})"
 
     @overload
-    def run(self, frame: Frame, roi: Any = None, out: Array | None = None) -> Transform: ...
+    def run(self, frame: Frame, roi: Any = None, out: Array | Frame | None = None) -> Transform: ...
 
     @overload
     def run(
@@ -707,7 +707,7 @@ class Plan:
         self,
         frame: Frame,
         roi: Any = None,
-        out: Array | None = None,
+        out: Array | Frame | None = None,
         rois: Sequence[Any] | None = None,
     ) -> Transform | list[Transform]:
         """Writes the tensor of `frame` and returns what was done.
@@ -721,12 +721,16 @@ class Plan:
         may be missing, and one flat dimension will do), e.g. `session.input_view(name)`. None:
         the input that the plan was compiled for, resized if need be; then `session.run()` runs
         on it. Threads that share the session hold `session.lock` around the two.
+        Or a Frame of the plan's size in a YUV format of 8 bits, whose planes are written; the
+        plan then is one of color "YUV" and dtype uint8, without norm.
 
         Raises FrameError (frame or ROI), ArgumentError (out, missing ROI), ShapeError (out).
         """
         handle, region = _frame_handle("run", frame), roi_values(roi)
         if rois is not None:
             return self._run_batch(handle, roi, rois, out)
+        if isinstance(out, Frame):
+            return Transform(self._core.run_picture(handle, region, out._handle))
         if out is not None:
             self.check_out("run", out, self.shape)
             return Transform(self._core.run(handle, region, out))
@@ -740,7 +744,7 @@ class Plan:
             view = session.input_view(name, self.shape)
             return Transform(self._core.run(handle, region, view))
 
-    def _run_batch(self, handle: Any, roi: Any, rois: Any, out: Array | None) -> list[Transform]:
+    def _run_batch(self, handle: Any, roi: Any, rois: Any, out: Any) -> list[Transform]:
         if roi is not None:
             raise ArgumentError("run: expected roi or rois, got both")
         if isinstance(rois, (str, bytes)) or not np.iterable(rois):

@@ -207,6 +207,24 @@ fv_transform run(Plan& plan, const Frame& frame, const py::object& roi, const py
   return t;
 }
 
+fv_transform run_picture(Plan& plan, const Frame& frame, const py::object& roi, const Frame& to) {
+  fv_roi r{};
+  const fv_roi* region = read_roi(roi, r);
+  for (const py::buffer_info& plane : to.planes)
+    if (plane.readonly) fail("out: expected a frame of writable planes");
+  fv_transform t{};
+  fv_status* status;
+  {
+    const fv_workers workers{plan.pool.get(), fv_parallel_for};
+    py::gil_scoped_release release;
+    const std::lock_guard turn(plan.turn);
+    status =
+        fv_image_plan_run_picture(plan.plan.get(), &frame.frame, region, &to.frame, &workers, &t);
+  }
+  throw_if(status);
+  return t;
+}
+
 std::string explain(Plan& plan) {
   py::gil_scoped_release release;
   const std::lock_guard turn(plan.turn);
@@ -366,6 +384,7 @@ void bind_imgproc(py::module_& m) {
 
   py::class_<Plan, std::shared_ptr<Plan>>(m, "ImagePlan")
       .def("run", run)
+      .def("run_picture", run_picture)
       .def("run_batch", run_batch)
       .def_property_readonly("bytes",
                              [](const Plan& p) { return fv_image_plan_bytes(p.plan.get()); })
