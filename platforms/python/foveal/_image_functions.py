@@ -251,8 +251,8 @@ def _run_yuv(
     width, height = plan.size
     if out is not None and (not isinstance(out, Frame) or out.format != name):
         raise ArgumentError(f"{what}: out: expected a Frame of {name}, got {out!r:.60}")
-    made: Frame = out
-    if out is None:
+    made: Frame | None = out
+    if made is None:
         made = Frame.empty(name, width, height, color=to or frame.color, siting="center")
     _check_apart(what, frame, made.planes)
     plan.run(frame, out=made)

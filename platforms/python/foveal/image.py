@@ -24,6 +24,16 @@ from numpy.typing import DTypeLike, NDArray
 from foveal import _core
 from foveal._decoder import Decoder, Detection, Detections, Symbols
 from foveal._image_functions import convert, resize, warp
+from foveal._plan_arguments import (
+    LAYOUTS,
+    dtype_name,
+    guess_layout,
+    open_shape,
+    plan_size,
+    quantization,
+    size_in,
+    target,
+)
 from foveal._roi import Quad, Rect, RoiRule, RotatedRect, roi_values
 from foveal._transform import Transform, json_text, plain
 from foveal.draw import (
@@ -438,8 +448,8 @@ class Pipeline:
             ShapeError: the pipeline's size and channels do not fit the tensor.
             SpecError: something this build cannot do exactly as specified; it says what.
         """
-        tensor, session = _target(tensor)
-        element = None if dtype is None else _dtype(dtype)
+        tensor, session = target(tensor)
+        element = None if dtype is None else dtype_name(dtype)
         if tensor is not None:
             if session is not None and element not in (None, str(tensor.dtype)):
                 raise ArgumentError(
@@ -451,21 +461,21 @@ class Pipeline:
             if element == str(tensor.dtype) and quantize is None:
                 quantize = getattr(tensor, "quantization", None)
         element = element or "float32"
-        shape = None if shape is None else _shape(shape)
+        shape = None if shape is None else open_shape(shape)
         if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)):
             raise ArgumentError(f"compile: threads: expected a whole number, got {threads!r}")
         if not 0 <= threads <= 64:
             raise ArgumentError(f"compile: threads: expected 0 (as 1) to 64, got {threads}")
         channels = 1 if self.color == "GRAY" else 3
-        wanted = _plan_size(self.size, size)
+        wanted = plan_size(self.size, size)
         name = str(layout).lower()
         if name == "auto":
-            name = _guess_layout(shape, channels, wanted)
-        order, block = _LAYOUTS.get(name, (-1, 0))
+            name = guess_layout(shape, channels, wanted)
+        order, block = LAYOUTS.get(name, (-1, 0))
         if order < 0:
-            raise ArgumentError(f"layout: expected auto, {', '.join(_LAYOUTS)}, got '{layout}'")
-        scale, zero_point = _quantization(quantize)
-        width, height = wanted or _size_in(shape, order)
+            raise ArgumentError(f"layout: expected auto, {', '.join(LAYOUTS)}, got '{layout}'")
+        scale, zero_point = quantization(quantize)
+        width, height = wanted or size_in(shape, order)
         full: tuple[int, ...] = (1, channels, height, width)
         if order == 1:
             full = (1, height, width, channels)
@@ -518,36 +528,6 @@ def _size_field(size: Any) -> tuple[int, int] | Sides | Strip:
     return Strip(int(size["height"]), (int(least), int(most)), multiple)
 
 
-def _plan_size(own: tuple[int, int] | Sides | Strip, given: Any) -> tuple[int, int] | None:
-    """The size of a plan as far as the pipeline and the caller say it; None leaves it open."""
-    fixed = own if isinstance(own, tuple) else None
-    if given is None:
-        return fixed
-    whole = isinstance(given, (tuple, list, np.ndarray)) and len(given) == 2
-    if not whole or any(
-        isinstance(v, bool) or not isinstance(v, (int, np.integer)) or not 1 <= v < 2**31
-        for v in given
-    ):
-        raise ArgumentError(f"compile: size: expected (width, height), got {given!r}")
-    size = int(given[0]), int(given[1])
-    if fixed not in (None, size):
-        raise ShapeError(f"compile: size: the pipeline's size is {fixed}, got {size}")
-    return size
-
-
-def _size_in(shape: Sequence[int | str | None] | None, order: int) -> tuple[int, int]:
-    """(width, height) that a shape of four dimensions says."""
-    dims = (None,) * 4 if shape is None or len(shape) != 4 else tuple(shape)
-    height, width = dims[2:] if order == 0 else dims[1:3]
-    if not isinstance(width, int) or not isinstance(height, int):
-        raise ArgumentError(
-            "compile: size: the pipeline's size depends on the frame, and "
-            + ("there is no shape" if shape is None else f"{list(shape)} leaves it open"),
-            hint="pass size=pipeline.size_for(frame)",
-        )
-    return width, height
-
-
 def _frame_handle(what: str, frame: Any) -> Any:
     if not isinstance(frame, Frame):
         raise ArgumentError(
@@ -555,116 +535,6 @@ def _frame_handle(what: str, frame: Any) -> Any:
             hint="Frame.from_numpy, Frame.from_pil and Frame.from_file make one",
         )
     return frame._handle
-
-
-def _target(tensor: Any) -> tuple[Any, Any]:
-    """What `compile` was given, as a tensor's description and the session that owns it, if any."""
-    if tensor is None:
-        return None, None
-    if hasattr(tensor, "input_view"):
-        session = tensor
-        if len(session.inputs) != 1:
-            names = ", ".join(t.name for t in session.inputs)
-            raise ArgumentError(
-                f"compile: the session has {len(session.inputs)} inputs: {names}",
-                hint="pass the one of session.inputs that takes the picture",
-            )
-        return session.inputs[0], session
-    if not (hasattr(tensor, "name") and hasattr(tensor, "shape") and hasattr(tensor, "dtype")):
-        raise ArgumentError(
-            "compile: expected a Session or one of its inputs, got "
-            f"{tensor if isinstance(tensor, (int, float, str)) else type(tensor).__name__!r}",
-            hint="dtype, layout and shape go by name",
-        )
-    return tensor, getattr(tensor, "session", None)
-
-
-# What numpy names; which of them a pipeline writes is the compiler's business.
-_DTYPES = {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
-_DTYPES |= {"bool", "bfloat16", "float16", "float32", "float64"}
-
-
-def _dtype(dtype: Any) -> str:
-    if isinstance(dtype, str) and dtype in _DTYPES:
-        return dtype
-    try:
-        found = np.dtype(dtype)
-    except (TypeError, ValueError):
-        found = None
-    if found is None or not found.isnative or found.name not in _DTYPES:
-        raise ArgumentError(
-            f"compile: dtype: expected a name such as float32, uint8 or int8, got {dtype!r}"
-        )
-    return str(found.name)
-
-
-def _quantization(given: Any) -> tuple[float, int]:
-    """Scale and zero point; (1, 0) without any."""
-    if given is None:
-        return 1.0, 0
-    pair = tuple(given) if isinstance(given, (tuple, list)) else ()
-    numbers = len(pair) == 2 and not any(isinstance(v, (bool, np.bool_)) for v in pair)
-    if (
-        not numbers
-        or not isinstance(pair[0], (int, float, np.integer, np.floating))
-        or not isinstance(pair[1], (int, np.integer))
-        or not -(2**31) <= pair[1] < 2**31
-    ):
-        raise ArgumentError(
-            f"compile: quantize: expected (scale, zero_point), a whole number last, got {given!r}"
-        )
-    return float(pair[0]), int(pair[1])
-
-
-def _shape(shape: Any) -> tuple[int | str | None, ...]:
-    """A shape of ints from 0, names, None; -1 becomes None."""
-    dims = None if isinstance(shape, (str, bytes)) or not np.iterable(shape) else tuple(shape)
-    for d in dims or ():
-        whole = isinstance(d, (int, np.integer)) and not isinstance(d, bool)
-        if not (d is None or isinstance(d, str) or (whole and -1 <= d < 2**63)):
-            dims = None
-            break
-    if dims is None:
-        raise ArgumentError(
-            f"compile: shape: expected four whole numbers, names or None, got {shape!r}"
-        )
-    return tuple(
-        d if d is None or isinstance(d, str) else (int(d) if d >= 0 else None) for d in dims
-    )
-
-
-_LAYOUTS = {"nchw": (0, 0), "nhwc": (1, 0), "nc4hw4": (0, 4), "nc8hw8": (0, 8), "nc16hw16": (0, 16)}
-
-
-def _guess_layout(
-    shape: Sequence[int | str | None] | None, channels: int, size: tuple[int, int] | None
-) -> str:
-    if shape is None:
-        return "nchw"
-    if len(shape) != 4:
-        raise ShapeError(f"compile: expected a tensor of 4 dimensions, got {list(shape)}")
-
-    def fits(want: tuple[int | None, ...]) -> bool:
-        return all(
-            not isinstance(d, int) or w is None or d == w
-            for d, w in zip(shape[1:], want, strict=True)
-        )
-
-    width, height = size or (None, None)
-    nchw, nhwc = fits((channels, height, width)), fits((height, width, channels))
-    if nchw and nhwc:
-        raise ArgumentError(
-            f"compile: shape {list(shape)} could be NCHW or NHWC",
-            hint='pass layout="nchw" or "nhwc"',
-        )
-    if not nchw and not nhwc:
-        high, wide = (height, width) if size else ("height", "width")
-        raise ShapeError(
-            f"compile: expected [1, {channels}, {high}, {wide}] or "
-            f"[1, {high}, {wide}, {channels}], got {list(shape)}",
-            hint="the pipeline's size is (width, height); its color gives the channels",
-        )
-    return "nchw" if nchw else "nhwc"
 
 
 class Plan:
