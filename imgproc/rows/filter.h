@@ -42,12 +42,14 @@ struct ReadAhead {
   int rows;
 
   void advance(int columns) {
-    for (int64_t left = int64_t{columns} * rows; left > 0; left -= 64, at += 64) {
+    for (int64_t left = int64_t{columns} * rows; left > 0;) {
       if (at >= end) {
         at += gap;
         end += gap + row_bytes;
       }
-      __builtin_prefetch(at);
+      const uint8_t* stop = at + left < end ? at + left : end;
+      left -= stop - at;
+      for (; at < stop; at += 64) __builtin_prefetch(at);
     }
   }
 };

@@ -4,8 +4,9 @@
 
 #include "base/simd.h"
 #include "imgproc/rows/filter.h"
-#if defined(__AVX2__)
-#include "imgproc/rows/fixed_filter_avx.h"
+#if defined(__SSE2__) || defined(__wasm_simd128__)
+#define FV_BLOCKS
+#include "imgproc/rows/fixed_filter_blocks.h"
 #endif
 
 namespace foveal::imgproc::FOVEAL_ISA {
@@ -29,7 +30,7 @@ FV_INLINE void sum_columns(const RowTaps<int16_t>& t, int shift, int from,
 
 void sum_rows(const RowTaps<int16_t>& t, ReadAhead next, int shift, int n, int16_t* out) {
   int i = 0;
-#if defined(__AVX2__)
+#if defined(FV_BLOCKS)
   i = sum_row_blocks(t, next, shift, n, out);
 #else
   constexpr int kColumns = 32;

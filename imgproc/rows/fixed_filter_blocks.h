@@ -1,9 +1,13 @@
-// Blocks of columns and of outputs for AVX2 and AVX-512 (BW, VBMI, VNNI): part of
-// fixed_filter_isa.cc.
-#ifndef FOVEAL_IMGPROC_ROWS_FIXED_FILTER_AVX_H_
-#define FOVEAL_IMGPROC_ROWS_FIXED_FILTER_AVX_H_
+// Blocks of columns for instruction sets that add pairs of 16-bit products (x86, WASM), and of
+// outputs for AVX2 and AVX-512: part of fixed_filter_isa.cc.
+#ifndef FOVEAL_IMGPROC_ROWS_FIXED_FILTER_BLOCKS_H_
+#define FOVEAL_IMGPROC_ROWS_FIXED_FILTER_BLOCKS_H_
 
+#if defined(__SSE2__)
 #include <immintrin.h>
+#else
+#include <wasm_simd128.h>
+#endif
 
 #include <cstring>
 
@@ -12,11 +16,6 @@
 
 namespace foveal::imgproc::FOVEAL_ISA {
 namespace {
-
-FV_INLINE __m256i load256(const void* p) {
-  return _mm256_loadu_si256(static_cast<const __m256i*>(p));
-}
-FV_INLINE __m128i load128(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
 
 // load_once: a value of two uses, which the compiler would otherwise load twice.
 //
@@ -50,10 +49,12 @@ FV_INLINE void store(int16_t* out, Block low, Block high) {
   _mm512_storeu_si512(out, _mm512_permutex2var_epi64(low, first, high));
   _mm512_storeu_si512(out + 32, _mm512_permutex2var_epi64(low, second, high));
 }
-#else
+#elif defined(__AVX2__)
 typedef __m256i Block;
 constexpr int kBytes = 32;
-FV_INLINE Block load(const uint8_t* p) { return load256(p); }
+FV_INLINE Block load(const uint8_t* p) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+}
 FV_INLINE Block load_once(const uint8_t* p) {
   Block v = load(p);
   __asm__("" : "+x"(v));
@@ -77,6 +78,58 @@ FV_INLINE void store(int16_t* out, Block low, Block high) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm256_permute2x128_si256(low, high, 0x20));
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + 16),
                       _mm256_permute2x128_si256(low, high, 0x31));
+}
+#elif defined(__SSE2__)
+typedef __m128i Block;
+constexpr int kBytes = 16;
+FV_INLINE Block load(const uint8_t* p) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+}
+FV_INLINE Block load_once(const uint8_t* p) { return load(p); }
+FV_INLINE Block spread(int32_t v) { return _mm_set1_epi32(v); }
+FV_INLINE Block even_bytes(Block v) { return _mm_and_si128(v, _mm_set1_epi16(0xFF)); }
+FV_INLINE Block odd_bytes(Block v) { return _mm_srli_epi16(v, 8); }
+FV_INLINE Block low_pairs(Block a, Block b) { return _mm_unpacklo_epi16(a, b); }
+FV_INLINE Block high_pairs(Block a, Block b) { return _mm_unpackhi_epi16(a, b); }
+FV_INLINE Block dot(Block sum, Block a, Block b) {
+  return _mm_add_epi32(sum, _mm_madd_epi16(a, b));
+}
+FV_INLINE Block shifted(Block half, Block sum, int shift) {
+  return _mm_sra_epi32(_mm_sub_epi32(half, sum), _mm_cvtsi32_si128(shift));
+}
+FV_INLINE Block weave(Block even, Block odd) {
+  return _mm_or_si128(_mm_and_si128(even, _mm_set1_epi32(0xFFFF)), _mm_slli_epi32(odd, 16));
+}
+FV_INLINE void store(int16_t* out, Block low, Block high) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), low);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 8), high);
+}
+#else
+typedef v128_t Block;
+constexpr int kBytes = 16;
+FV_INLINE Block load(const uint8_t* p) { return wasm_v128_load(p); }
+FV_INLINE Block load_once(const uint8_t* p) { return load(p); }
+FV_INLINE Block spread(int32_t v) { return wasm_i32x4_splat(v); }
+FV_INLINE Block even_bytes(Block v) { return wasm_v128_and(v, wasm_i16x8_splat(0xFF)); }
+FV_INLINE Block odd_bytes(Block v) { return wasm_u16x8_shr(v, 8); }
+FV_INLINE Block low_pairs(Block a, Block b) {
+  return wasm_i16x8_shuffle(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+}
+FV_INLINE Block high_pairs(Block a, Block b) {
+  return wasm_i16x8_shuffle(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+}
+FV_INLINE Block dot(Block sum, Block a, Block b) {
+  return wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(a, b));
+}
+FV_INLINE Block shifted(Block half, Block sum, int shift) {
+  return wasm_i32x4_shr(wasm_i32x4_sub(half, sum), static_cast<uint32_t>(shift));
+}
+FV_INLINE Block weave(Block even, Block odd) {
+  return wasm_v128_or(wasm_v128_and(even, wasm_i32x4_splat(0xFFFF)), wasm_i32x4_shl(odd, 16));
+}
+FV_INLINE void store(int16_t* out, Block low, Block high) {
+  wasm_v128_store(out, low);
+  wasm_v128_store(out + 8, high);
 }
 #endif
 
@@ -121,7 +174,38 @@ FV_INLINE int sum_row_blocks(const RowTaps<int16_t>& t, ReadAhead next, int shif
   return n;
 }
 
-// Pixels of three components, eight a turn; loads end with them.
+#if defined(__AVX2__)
+
+FV_INLINE __m256i load256(const void* p) {
+  return _mm256_loadu_si256(static_cast<const __m256i*>(p));
+}
+FV_INLINE __m128i load128(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
+
+// Pixels of three components; loads end with them. Returns how many are done.
+#if defined(__AVX512VBMI__)
+FV_INLINE int split_threes(const int16_t* in, int n, int16_t* const lane[3]) {
+  // Words of a component among those of the first two vectors (0..63), then the last one's (64..).
+  alignas(64) int16_t first[3][32], second[3][32];
+  for (int c = 0; c < 3; ++c)
+    for (int i = 0; i < 32; ++i) {
+      const int at = 3 * i + c;
+      first[c][i] = static_cast<int16_t>(at);
+      second[c][i] = static_cast<int16_t>(at < 64 ? i : at - 32);
+    }
+  int i = 0;
+  for (; i + 32 <= n; i += 32) {
+    const int16_t* p = in + 3 * i;
+    const __m512i u = _mm512_loadu_si512(p), v = _mm512_loadu_si512(p + 32);
+    const __m512i w = _mm512_loadu_si512(p + 64);
+    for (int c = 0; c < 3; ++c) {
+      const __m512i head = _mm512_permutex2var_epi16(u, _mm512_load_si512(first[c]), v);
+      _mm512_storeu_si512(lane[c] + i,
+                          _mm512_permutex2var_epi16(head, _mm512_load_si512(second[c]), w));
+    }
+  }
+  return i;
+}
+#else
 FV_INLINE int split_threes(const int16_t* in, int n, int16_t* const lane[3]) {
   // Every eighth word of a vector's three belongs to one component; blends collect them, shuffles
   // put them in order.
@@ -142,6 +226,7 @@ FV_INLINE int split_threes(const int16_t* in, int n, int16_t* const lane[3]) {
   }
   return i;
 }
+#endif
 
 // Sums of two vectors' words 0 and 2, 1 and 3 of every four: a02 b02 a13 b13.
 FV_INLINE __m256i fold(__m256i a, __m256i b) {
@@ -198,6 +283,8 @@ FV_INLINE int sum_line_blocks(const int16_t* line, LineTaps<int16_t> t, float un
   return n;
 }
 
+#endif
+
 }  // namespace
 }  // namespace foveal::imgproc::FOVEAL_ISA
-#endif  // FOVEAL_IMGPROC_ROWS_FIXED_FILTER_AVX_H_
+#endif  // FOVEAL_IMGPROC_ROWS_FIXED_FILTER_BLOCKS_H_
