@@ -78,8 +78,9 @@ std::string explain(const Plan& p) {
   if (!p.ran) return t + "not run yet: the plan is chosen by the frame's size and orientation\n";
   const Run& r = p.run;
   const Geometry& g = r.geometry;
+  const Source& frame = r.reduced ? p.smaller[0].run.source : r.source;
   t += format("last frame: %s %dx%d, rotation %d%s -> upright %dx%d\n",
-              format_info(p.ran_format)->name, r.source.width, r.source.height, g.rotation,
+              format_info(p.ran_format)->name, frame.width, frame.height, g.rotation,
               g.mirror ? ", mirrored" : "", g.upright_width, g.upright_height);
   t += format("plan: %s, %s%s, chunks of %d pixels, image area [%d, %d, %d, %d]\n",
               kKinds[static_cast<int>(r.kind)],
@@ -94,6 +95,14 @@ std::string explain(const Plan& p) {
                                                                            : "straight"),
               r.lerp || (r.kind == PlanKind::kGather && r.warp.on) ? ", in whole numbers" : "",
               r.step, g.x0, g.y0, g.x1, g.y1);
+  if (r.reduced) {
+    const Plan& q = p.smaller[0];
+    const AxisMap &x = q.fx.map, &y = q.fy.map;
+    t +=
+        format("antialias: first, pixels [%g, %g, %g, %g] of the frame become %dx%d of 16 bits%s\n",
+               x.start, y.start, x.start + x.scale * x.to, y.start + y.scale * y.to, x.to, y.to,
+               q.run.whole ? ", in whole numbers" : "");
+  }
   static constexpr const char* kSitings[] = {"", "center", "left", "top_left"};
   if (r.linear) t += format("chroma: linear, sited %s\n", kSitings[static_cast<int>(r.siting)]);
   t += "tensor -> upright:";
@@ -103,15 +112,33 @@ std::string explain(const Plan& p) {
 
 struct Bands {  // of all regions, one region after the other
   fv_image_plan* plan;
-  int64_t per_region;
-  int rows;  // of a band
+  bool smaller;        // of what the regions are sampled from
+  int64_t per_region;  // the most that any has
+  int rows;            // of a band
 };
 
 void band_task(void* ctx, int64_t task, int32_t) {
   const Bands& bands = *static_cast<const Bands*>(ctx);
-  const Plan& p = bands.plan->region(task / bands.per_region);
+  const Plan& region = bands.plan->region(task / bands.per_region);
+  if (bands.smaller && !region.run.reduced) return;
+  const Plan& p = bands.smaller ? region.smaller[0] : region;
   const int y0 = static_cast<int>(task % bands.per_region) * bands.rows;
-  run_band(p, y0, std::min(y0 + bands.rows, p.spec.height));
+  if (y0 < p.spec.height) run_band(p, y0, std::min(y0 + bands.rows, p.spec.height));
+}
+
+void run_bands(fv_image_plan& plan, int32_t count, bool smaller, const fv_workers* workers) {
+  const Plan& first = plan.plan;
+  int height = smaller ? 0 : first.spec.height;
+  for (int32_t i = 0; i < count && smaller; ++i)
+    if (const Plan& p = plan.region(i); p.run.reduced)
+      height = std::max(height, p.smaller[0].spec.height);
+  const int rows = smaller ? kBandRows : band_rows(first);
+  Bands bands{&plan, smaller, (height + rows - 1) / rows, rows};
+  const int64_t tasks = bands.per_region * count;
+  if (tasks && workers && workers->parallel_for && workers->pool)
+    workers->parallel_for(workers->pool, tasks, band_task, &bands);
+  else
+    for (int64_t i = 0; i < tasks; ++i) band_task(&bands, i, 0);
 }
 
 // Where a run writes: tensors, or the planes of one picture.
@@ -173,13 +200,8 @@ Status run_regions(fv_image_plan& plan, const fv_frame& frame, const fv_roi* roi
   }
   first.ran = true;
   first.ran_format = frame.format;
-  const int rows = band_rows(first);
-  Bands bands{&plan, (first.spec.height + rows - 1) / rows, rows};
-  const int64_t tasks = bands.per_region * count;
-  if (workers && workers->parallel_for && workers->pool)
-    workers->parallel_for(workers->pool, tasks, band_task, &bands);
-  else
-    for (int64_t i = 0; i < tasks; ++i) band_task(&bands, i, 0);
+  run_bands(plan, count, true, workers);
+  run_bands(plan, count, false, workers);
   for (int32_t i = 0; out && i < count; ++i)
     out[i] = make_transform(plan.region(i).run.geometry, first.spec);
   return ok();

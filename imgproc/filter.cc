@@ -112,6 +112,11 @@ bool is_filter(const Spec& s) {
          s.sample == SampleKind::kArea || s.sample == SampleKind::kLanczos3;
 }
 
+bool can_reduce(const Spec& s) {
+  return s.sample == SampleKind::kBilinear && s.antialias &&
+         (s.profile == Profile::kExact || s.profile == Profile::kFast);
+}
+
 Status build_filter(const Spec& s, const AxisMap& m, FilterAxis& axis) {
   if (axis.built && axis.map == m) return ok();
   axis.built = false;

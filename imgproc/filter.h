@@ -58,6 +58,8 @@ struct FilterAxis {
 // Whether this sampler is a filter of this header at all (outside of profile "torch", bilinear
 // without antialias and nearest have plans of their own).
 bool is_filter(const Spec& spec);
+// Whether it is defined for regions that are turned or in perspective, too.
+bool can_reduce(const Spec& spec);
 
 // Fills what belongs to `fixed` for pixels [from, to).
 void quantize(int from, int to, bool down, Filter& f);

@@ -216,7 +216,7 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
                                       frame.mirror != 0, roi));
   r.k = &kernels();
   r.lerp = nullptr;
-  r.direct = r.fast = r.luma = false;
+  r.direct = r.fast = r.luma = r.reduced = false;
   r.step = kChunk;
   r.jumps = false;
   const double* turn = r.geometry.sensor_from_tensor.m;
@@ -235,17 +235,21 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   r.outside = g.inside ? Outside::kClamp : outside_of(s.border);
   r.constant = r.outside == Outside::kNothing || r.outside == Outside::kCut;
 
-  const double* m = g.sensor_from_tensor.m;
+  Mat3 map = g.sensor_from_tensor;
+  const double* m = map.m;
   const bool affine = g.sensor_from_tensor.affine();
   const bool straight = affine && m[1] == 0 && m[3] == 0;
   const bool crossed = affine && !straight && m[0] == 0 && m[4] == 0;
   r.transposed = r.jumps = crossed;
-  if (is_filter(s) && !is_pillow(s)) {
-    if (!straight && !crossed)
+  const bool filter = is_filter(s) && !is_pillow(s);
+  if (filter && !straight && !crossed) {
+    if (!can_reduce(s))
       return Status(FV_SPEC_ERROR,
-                    "image plan: sample: a filter needs a region whose sides are parallel to the "
-                    "frame's, got one that is turned or in perspective",
-                    "use \"bilinear\" without antialias, profile \"exact\" or \"fast\"");
+                    "image plan: sample: this filter needs a region whose sides are parallel to "
+                    "the frame's, got one that is turned or in perspective",
+                    "use \"bilinear\", profile \"exact\" or \"fast\"");
+    FV_TRY(lower_reduced(p, map));
+  } else if (filter) {
     r.jumps = false;
     r.kind = PlanKind::kSeparable;
     if (straight) {
@@ -306,7 +310,7 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
     if (r.fast) r.fixed = make_fixed(r.color);
   } else {
     r.kind = PlanKind::kGather;
-    r.jumps = true;
+    r.jumps = !r.reduced;
     r.map = gather_map(m, !affine);
     if (r.linear) r.chroma_map = chroma_map(r.source, r.siting, r.map);
     lower_warp(r);

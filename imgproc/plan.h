@@ -104,6 +104,7 @@ struct Run {
   FixedPlane plane[2];    // of whole: of the first group and of the others
   bool direct = false;    // kAxisAligned: rows of bytes become rows of packed bytes, no floats
   bool skips = false;     // rows of the tensor are two and more rows of the source apart
+  bool reduced = false;   // kGather: the source is what Plan.smaller makes of the frame
   bool jumps = false;     // taps of a row do not follow one row of the source
   int step = kChunk;      // tensor pixels per chunk
   LinearMap map;          // kGather
@@ -141,6 +142,8 @@ struct Plan {
   std::vector<RowPair> rows[2];   // run.lerp: of every tensor row; [1] of linear chroma
   FilterAxis fx, fy;              // kSeparable; kept from run to run
   Pillow pillow;                  // the pillow profiles
+  std::vector<Plan> smaller;      // run.reduced: the one that has to run before; else unused
+  std::vector<uint16_t> pixels;   // what a plan in `smaller` writes
 
   uint16_t table[3][256] = {};  // run.table: bits of the element, per channel and level
 
@@ -188,6 +191,11 @@ void build_lerp(Plan& plan);
 void lower_warp(Run& run);
 Columns warp_columns(const Run& run, int x, int y, int n);
 void sample_warp(const Plan& plan, int x, int y, int n, int at, Rows& rows);
+
+// plans/reduce.cc: antialias of a region that is turned or in perspective. Changes run.source and
+// the map to it, unless no pixels would be left out. Every band of plan.smaller must have run
+// before any of the plan's.
+Status lower_reduced(Plan& plan, Mat3& sensor_from_tensor);
 
 // Tensor pixels [x, x + n) of rows [y0, y1), no more than the block holds.
 void sample_separable(const Plan& plan, int x, int n, int y0, int y1, BandBlock& block);

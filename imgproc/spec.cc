@@ -341,7 +341,7 @@ Status check_sampler(const Spec& s) {
     return unsupported("border " + name(kBorders, s.border) +
                            " is not available in this build for filters (" + sample + ")",
                        "use \"replicate\" or \"constant\"");
-  if (is_filter(s) && s.fit == FitKind::kMatrix) {
+  if (is_filter(s) && !can_reduce(s) && s.fit == FitKind::kMatrix) {
     const std::vector<double>& m = s.matrix;
     const bool along = (m[1] == 0 && m[3] == 0) || (m[0] == 0 && m[4] == 0);
     if (m[6] != 0 || m[7] != 0 || !along)
@@ -349,7 +349,7 @@ Status check_sampler(const Spec& s) {
           sample + (s.antialias ? " with antialias" : "") +
               " is a filter along the frame's axes: expected a matrix that keeps them, got one "
               "that turns, shears or is in perspective",
-          "use \"bilinear\" without antialias, profile \"exact\" or \"fast\"");
+          "use \"bilinear\", profile \"exact\" or \"fast\"");
   }
   return ok();
 }

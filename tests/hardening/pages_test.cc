@@ -70,6 +70,7 @@ constexpr std::string_view kSpecs[] = {
     R"({"size":[19,19],"fit":{"k":"cover"},"color":"GRAY"})",
     R"({"size":[21,23],"roi":"per_call","border":{"k":"constant","v":5}})",
     R"({"size":[21,23],"roi":"per_call"})",
+    R"({"size":[9,7],"roi":"per_call","sample":{"k":"bilinear","antialias":true}})",
     R"({"size":[33,17],"yuv":{"chroma":"linear","siting":"left"}})",
     R"({"size":[33,17],"sample":{"k":"lanczos3","antialias":true},"profile":"pillow","intermediate":"u8"})",
     R"({"size":[9,150],"sample":{"k":"bilinear","antialias":true},"profile":"pillow","intermediate":"u8"})",

@@ -12,7 +12,7 @@ import pytest
 import twin
 from foveal.errors import ArgumentError, SpecError
 from foveal.frame import Frame
-from foveal.image import Bicubic, Bilinear, Matrix, Pipeline, Quad, RotatedRect
+from foveal.image import Bicubic, Bilinear, Pipeline
 from imgproc_frames import FORMATS, make
 
 EXACT = 0.1  # of 255: what profile "exact" promises
@@ -245,19 +245,6 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
 def test_what_is_not_defined_is_refused(match: str, parts: dict[str, Any]) -> None:
     with pytest.raises(SpecError, match=match):
         Pipeline.from_json(json.dumps({"size": [8, 6], **parts})).compile()
-
-
-@each_sampler
-def test_turned_regions_are_refused(sampler: dict[str, Any]) -> None:
-    turn = Matrix([[2, 0.1, 0], [-0.1, 2, 0], [0, 0, 1]])
-    base = Pipeline.from_json(json.dumps({"size": [8, 6], "sample": sampler, "roi": "per_call"}))
-    with pytest.raises(SpecError, match="keeps them"):
-        Pipeline(size=(8, 6), sample=base.sample, fit=turn).compile()
-    frame, _ = make("rgb", 40, 30)
-    plan = base.compile()
-    for roi in (RotatedRect(20, 15, 10, 8, 12), Quad([(5, 4), (30, 5), (28, 20), (6, 22)])):
-        with pytest.raises(SpecError, match="parallel"):
-            plan(frame, roi)
 
 
 def test_filters_of_absurd_size_are_refused() -> None:

@@ -370,6 +370,32 @@ def filtered(
     return out + missing[..., None] * border
 
 
+def along_axes(m: np.ndarray) -> bool:
+    m = np.abs(m)
+    return m[2, :2].max() == 0 and (m[0, 1] + m[1, 0] < 1e-9 or m[0, 0] + m[1, 1] < 1e-9)
+
+
+def reduced(image: np.ndarray, m: np.ndarray, box: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """What an antialiased region that is turned or in perspective is sampled from, and the map."""
+    weights, to_small = [], np.eye(3)
+    for a, side in enumerate((image.shape[1], image.shape[0])):
+        at, steps = [], []
+        for corner in [(x, y, 1) for x in box[::2] for y in box[1::2]]:
+            t = m[2] @ corner
+            at.append(m[a] @ corner / t)
+            steps.append(math.hypot(*(m[a, :2] - at[-1] * m[2, :2])) / t)
+        factor = max(min(steps) / math.sqrt(2), 1)
+        first = min(max(math.floor(min(at) - factor + 1e-6), 0), side - 1)
+        last = min(max(math.ceil(max(at) + factor - 1e-6), first + 1), side)
+        n = math.ceil((last - first) / factor - 1e-6)
+        scale = (last - first) / n
+        triangle = {"k": "bilinear", "antialias": True}
+        weights.append(filter_axis(triangle, scale, first, range(n), side, True)[0])
+        to_small[a] = to_small[a] / scale - np.array([0, 0, first / scale])
+    along, down = weights
+    return np.einsum("yj,xi,jic->yxc", down, along, image, optimize=True), to_small @ m
+
+
 def run(spec: dict[str, Any], picture: Picture, roi: Any = None, sampler: Any = None) -> np.ndarray:
     """sampler: another way to sample than the exact one; of spec, picture, border and its rule it
     makes the colour at an upright position."""
@@ -401,8 +427,11 @@ def run(spec: dict[str, Any], picture: Picture, roi: Any = None, sampler: Any = 
 
     sampler = spec["sample"]
     if sampler.get("antialias") or sampler["k"] in ("bicubic", "area", "lanczos3"):
-        out[y0:y1, x0:x1] = filtered(image, sampler, m, [x0, y0, x1, y1], inside, border)
-        x1 = x0
+        if along_axes(m):
+            out[y0:y1, x0:x1] = filtered(image, sampler, m, [x0, y0, x1, y1], inside, border)
+            x1 = x0
+        else:
+            image, m = reduced(image, m, [x0, y0, x1, y1])
     for y in range(y0, y1):
         for x in range(x0, x1):
             u, v, t = m @ [x + 0.5, y + 0.5, 1]
