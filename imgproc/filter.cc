@@ -3,53 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "imgproc/filter_shape.h"
 #include "imgproc/rows/filter.h"
 
 namespace foveal::imgproc {
 namespace {
 
 constexpr double kMaxTaps = 1 << 24;  // of a whole axis
-
-// Each is 0 beyond its radius.
-double triangle(double x) { return std::max(1 - std::fabs(x), 0.0); }
-
-double cubic(double x, double a) {  // Keys' family
-  x = std::fabs(x);
-  if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
-  if (x < 2) return (((x - 5) * x + 8) * x - 4) * a;
-  return 0;
-}
-
-double sinc(double x) {
-  if (x == 0) return 1;
-  x *= 3.14159265358979323846;
-  return std::sin(x) / x;
-}
-double lanczos3(double x) { return -3 <= x && x < 3 ? sinc(x) * sinc(x / 3) : 0; }
-
-double radius(SampleKind kind) {
-  switch (kind) {
-    case SampleKind::kBicubic:
-      return 2;
-    case SampleKind::kLanczos3:
-      return 3;
-    case SampleKind::kArea:
-      return 0.5;
-    default:
-      return 1;
-  }
-}
-
-double weight(const Spec& s, double x) {
-  switch (s.sample) {
-    case SampleKind::kBicubic:
-      return cubic(x, s.bicubic_a);
-    case SampleKind::kLanczos3:
-      return lanczos3(x);
-    default:
-      return triangle(x);
-  }
-}
 
 // Appends the taps of one pixel to a table of pixels in memory order: `values` from pixel `at` on.
 void put(const std::vector<double>& values, int at, int shift, int d, Filter& f) {
@@ -123,7 +83,7 @@ Status build_filter(const Spec& s, const AxisMap& m, FilterAxis& axis) {
   const bool area = s.sample == SampleKind::kArea;
   // Area averages what a tensor pixel covers, when that is less than a pixel, too.
   const double stretch = area ? m.scale : s.antialias ? std::max(m.scale, 1.0) : 1.0;
-  const double support = radius(s.sample) * stretch;
+  const double support = filter_radius(s.sample) * stretch;
   const double wanted = (2 * support + 2) * (m.to - m.from);
   if (wanted > kMaxTaps)
     return Status(FV_INVALID_ARGUMENT,
@@ -156,7 +116,7 @@ Status build_filter(const Spec& s, const AxisMap& m, FilterAxis& axis) {
     for (double i = begin; i < end; ++i) {
       const double v =
           area ? std::max(std::min(i + 1, centre + support) - std::max(i, centre - support), 0.0)
-               : weight(s, (i - centre + 0.5) * (1 / stretch));
+               : filter_shape(s.sample, (i - centre + 0.5) * (1 / stretch), s.bicubic_a);
       w.push_back(v);
       sum += v;
     }

@@ -2,37 +2,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "imgproc/filter_shape.h"
 #include "imgproc/plans/pillow.h"
 
 namespace foveal::imgproc {
 namespace {
 
-double radius(SampleKind kind) {
-  switch (kind) {
-    case SampleKind::kBicubic:
-      return 2;
-    case SampleKind::kLanczos3:
-      return 3;
-    case SampleKind::kArea:
-      return 0.5;
-    default:
-      return 1;
-  }
-}
-
-double sinc(double x) {
-  if (x == 0) return 1;
-  x *= 3.14159265358979323846;
-  return std::sin(x) / x;
-}
-
 double weight(SampleKind kind, double x) {
   if (kind == SampleKind::kArea) return x > -0.5 && x <= 0.5 ? 1 : 0;
-  if (kind == SampleKind::kLanczos3) return -3 <= x && x < 3 ? sinc(x) * sinc(x / 3) : 0;
-  x = std::fabs(x);
-  if (kind == SampleKind::kBilinear) return x < 1 ? 1 - x : 0;
-  if (x < 1) return (1.5 * x - 2.5) * x * x + 1;  // Keys' cubic, a = -0.5
-  return x < 2 ? (((x - 5) * x + 8) * x - 4) * -0.5 : 0;
+  return filter_shape(kind, x, -0.5);
 }
 
 int32_t fixed(double w) {
@@ -53,7 +31,7 @@ void build_pillow(SampleKind sample, const PillowBox& b, const PillowKernels* pa
                   PillowAxis& a) {
   if (a.built && a.box == b && a.packed.empty() == !packs) return;
   const double scale = b.scale(), stretch = std::max(scale, 1.0);
-  const double support = radius(sample) * stretch;
+  const double support = filter_radius(sample) * stretch;
   const int n = b.to - b.from;
   a.taps = static_cast<int>(std::min<double>(2 * support + 2, b.size));
   a.first.resize(static_cast<size_t>(n));
