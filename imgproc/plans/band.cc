@@ -109,11 +109,14 @@ void run_pillow(const Plan& p, int y0, int y1) {
   Rows rows;
   for (int x = r.geometry.x0; x < r.geometry.x1; x += r.step) {
     const int n = std::min(r.step, r.geometry.x1 - x);
-    sample_pillow(p, x, n, y0, y1, scratch);
-    for (int y = y0; y < y1; ++y) {
-      read_pillow(p, scratch, y - y0, n, rows);
-      const float* const in[3] = {rows.c[0], rows.c[1], rows.c[2]};
-      emit(p, x, y, n, in, nullptr);
+    for (int from = y0, to; from < y1; from = to) {
+      to = std::min(from + kPillowWords / r.step, y1);
+      sample_pillow(p, x, n, from, to, scratch);
+      for (int y = from; y < to; ++y) {
+        read_pillow(p, scratch, y - from, n, rows);
+        const float* const in[3] = {rows.c[0], rows.c[1], rows.c[2]};
+        emit(p, x, y, n, in, nullptr);
+      }
     }
   }
 }
@@ -121,10 +124,12 @@ void run_pillow(const Plan& p, int y0, int y1) {
 }  // namespace
 
 int band_rows(const Plan& p) {
-  if (p.run.kind == PlanKind::kPillow) return kPillowRows;
-  if (p.run.kind != PlanKind::kSeparable || !p.run.transposed) return kBandRows;
+  const bool pillow = p.run.kind == PlanKind::kPillow;
+  if (pillow && !p.run.transposed) return kPillowRows;
+  if (!p.run.transposed || (!pillow && p.run.kind != PlanKind::kSeparable)) return kBandRows;
   // High ones, but four of them at least: threads share them.
-  return std::clamp(p.spec.height / 4 / kBandRows * kBandRows, kBandRows, BandBlock::kTurnedRows);
+  return std::clamp(p.spec.height / 4 / kBandRows * kBandRows, kBandRows,
+                    pillow ? kPillowTurnedRows : BandBlock::kTurnedRows);
 }
 
 const float* mix_color(const Run& r, int c, int n, const float* const in[3], const float* inside,

@@ -171,40 +171,61 @@ PillowTaps taps_of(const Pillow& c, int i, int origin) {
           a.packed.data()->bytes + int64_t{i} * a.blocks * c.k->block_bytes, a.blocks};
 }
 
-// Entries [from, from + n) along a line that `get` makes piece by piece in s.line.
+// Entries [from, from + n) of `count` lines that `get(l, at, n, out)` makes piece by piece, of at
+// most `room` bytes.
 template <class Get>
-void go_along(const Pillow& c, int from, int n, Get get, PillowScratch& s, uint32_t* words) {
+void go_along(const Pillow& c, int from, int n, int count, int room, Get get, PillowScratch& s,
+              uint32_t* words) {
   const PillowAxis& a = c.along;
   const auto [size, span] = c.pixels;
-  const int most = kPillowLine / size;
-  const auto first = [&](int i) { return a.first[static_cast<size_t>(i)]; };
-  const auto last = [&](int i) { return first(i) + a.count[static_cast<size_t>(i)]; };
-  for (int i = from; i < from + n;) {
-    int lo = first(i), hi = last(i), m = 1;
-    for (; i + m < from + n; ++m) {
-      const int l = std::min(lo, first(i + m)), h = std::max(hi, last(i + m));
-      if (h - l > most) break;
-      lo = l;
-      hi = h;
+  const int most = room / size;
+  const auto begin = [&](int i) { return a.first[static_cast<size_t>(i)]; };
+  const auto end = [&](int i) { return begin(i) + a.count[static_cast<size_t>(i)]; };
+  for (int i = from, m; i < from + n; i += m) {
+    // Entries rise or fall: the outermost ones bound them all.
+    int lo, hi;
+    for (m = from + n - i;; m = (m + 1) / 2) {
+      lo = std::min(begin(i), begin(i + m - 1));
+      hi = std::max(end(i), end(i + m - 1));
+      if (hi - lo <= most || m == 1) break;
     }
     uint32_t* out = words + (i - from);
+    const int bytes = (hi - lo) * size;
     if (hi - lo <= most) {
-      get(lo, hi - lo);
-      c.k->along({s.line, 0, 1, sizeof s.line, c.pixels}, taps_of(c, i, lo), m, out);
-    } else {  // one entry of more pixels than a line has
-      int32_t sum[3] = {kPillowHalf, kPillowHalf, kPillowHalf};
-      const int32_t* w = a.weights.data() + int64_t{i} * a.taps;
-      for (int at = lo; at < hi; at += most) {
-        const int count = std::min(most, hi - at);
-        get(at, count);
-        for (int k = 0; k < count; ++k)
-          for (int b = 0; b < span; ++b) sum[b] += *(w + (at - lo) + k) * s.line[k * size + b];
+      const int together = m == n ? std::clamp(kPillowLines / bytes, 1, 2) : 1;
+      for (int l = 0, done; l < count; l += done) {
+        done = std::min(together, count - l);
+        for (int k = 0; k < done; ++k) get(l + k, lo, hi - lo, s.lines + k * bytes);
+        c.k->along({s.lines, bytes, done, sizeof s.lines, c.pixels}, taps_of(c, i, lo), m,
+                   out + int64_t{l} * n);
       }
-      *out = 0;
-      for (int b = 0; b < span; ++b)
-        *out |= static_cast<uint32_t>(std::clamp(sum[b] >> kPillowBits, 0, 255)) << (8 * b);
+      continue;
     }
-    i += m;
+    // One entry of more pixels than there is room for.
+    const int32_t* w = a.weights.data() + int64_t{i} * a.taps;
+    for (int l = 0; l < count; ++l) {
+      int32_t sum[3] = {kPillowHalf, kPillowHalf, kPillowHalf};
+      for (int at = lo; at < hi; at += most) {
+        const int pixels = std::min(most, hi - at);
+        get(l, at, pixels, s.lines);
+        for (int k = 0; k < pixels; ++k)
+          for (int b = 0; b < span; ++b) sum[b] += w[at - lo + k] * s.lines[k * size + b];
+      }
+      uint32_t word = 0;
+      for (int b = 0; b < span; ++b)
+        word |= static_cast<uint32_t>(std::clamp(sum[b] >> kPillowBits, 0, 255)) << (8 * b);
+      out[int64_t{l} * n] = word;
+    }
+  }
+}
+
+// The rows of the next entry across memory rows that are not those of this one.
+void ask_for_rows(const Channel& ch, const PillowAxis& a, size_t entry, int at, int bytes) {
+  const int end = a.first[entry] + a.count[entry];
+  for (int row = a.first[entry + 1]; row < a.first[entry + 1] + a.count[entry + 1]; ++row) {
+    if (row >= a.first[entry] && row < end) continue;
+    const uint8_t* line = ch.data + row * ch.row + at * ch.pixel;
+    for (int i = 0; i < bytes + 64; i += 64) __builtin_prefetch(line + std::min(i, bytes));
   }
 }
 
@@ -214,11 +235,12 @@ void make_words(const Plan& p, int v, int from, int n, PillowScratch& s, uint32_
   const Group& g = p.run.source.group[0];
   const Channel& ch = p.run.source.channel[g.lowest];
   if (c.rows_first) {
-    const auto add = [&](int at, int m) {
+    const auto add = [&](int, int at, int m, uint8_t* line) {
       const int bytes = (m - 1) * c.pixels.size + c.pixels.span;
       if (c.direct) {
         const PillowAxis& a = c.across;
         const size_t entry = static_cast<size_t>(v);
+        if (entry + 1 < a.first.size()) ask_for_rows(ch, a, entry, at, bytes);
         c.k->add_rows(ch.data + a.first[entry] * ch.row + at * ch.pixel, ch.row,
                       a.weights.data() + int64_t{v} * a.taps, a.count[entry], bytes, false, s.sums);
       } else {
@@ -229,9 +251,9 @@ void make_words(const Plan& p, int v, int from, int n, PillowScratch& s, uint32_
         };
         add_made_rows(c, v, bytes, converted, s);
       }
-      c.k->round(s.sums, bytes, s.line);
+      c.k->round(s.sums, bytes, line);
     };
-    return go_along(c, from, n, add, s, words);
+    return go_along(c, from, n, 1, kPillowSums, add, s, words);
   }
   const auto filtered = [&](int row, int rows, uint8_t* out) {
     uint32_t* made = reinterpret_cast<uint32_t*>(out);
@@ -240,10 +262,10 @@ void make_words(const Plan& p, int v, int from, int n, PillowScratch& s, uint32_
       return c.k->along({ch.data + at, ch.row, rows, g.readable - at, c.pixels},
                         taps_of(c, from, 0), n, made);
     }
-    for (int i = row; i < row + rows; ++i, made += n) {
-      const auto converted = [&](int at, int m) { convert_line(p, i, at, m, s.line); };
-      go_along(c, from, n, converted, s, made);
-    }
+    const auto converted = [&](int l, int at, int m, uint8_t* line) {
+      convert_line(p, row + l, at, m, line);
+    };
+    go_along(c, from, n, rows, kPillowLines, converted, s, made);
   };
   s.ring.open(from, n, 4 * n);
   add_made_rows(c, v, 4 * n, filtered, s);
@@ -283,28 +305,30 @@ Status lower_pillow(Plan& p, const fv_roi* roi) {
   c.rows_first = c.vertical_first != r.transposed;
   build_pillow(s.sample, c.box[r.transposed], c.k, c.along);
   build_pillow(s.sample, c.box[!r.transposed], nullptr, c.across);
-  // Narrow blocks where many rows make one: all of them should fit the ring.
+  // As wide as all rows behind one fit the ring.
   const int words = PillowRing::kBytes / 4;
-  r.step = std::clamp(words / std::max(c.across.taps, 1) & ~7, 32, kPillowTile);
+  r.step = r.transposed ? kPillowWords / kPillowTurnedRows
+                        : std::clamp(words / std::max(c.across.taps, 1) & ~7, 32, kChunk);
   return ok();
 }
 
 void sample_pillow(const Plan& p, int x, int n, int y0, int y1, PillowScratch& s) {
   const Geometry& g = p.run.geometry;
   if (!p.run.transposed) {
-    for (int y = y0; y < y1; ++y) make_words(p, y - g.y0, x - g.x0, n, s, s.tile[y - y0]);
+    for (int y = y0; y < y1; ++y)
+      make_words(p, y - g.y0, x - g.x0, n, s, s.block + (y - y0) * p.run.step);
     return;
   }
-  uint32_t column[kPillowRows];
+  uint32_t column[kPillowTurnedRows];
   for (int j = 0; j < n; ++j) {
     make_words(p, x - g.x0 + j, y0 - g.y0, y1 - y0, s, column);
-    for (int y = y0; y < y1; ++y) s.tile[y - y0][j] = column[y - y0];
+    for (int y = y0; y < y1; ++y) s.block[(y - y0) * p.run.step + j] = column[y - y0];
   }
 }
 
 void read_pillow(const Plan& p, const PillowScratch& s, int row, int n, Rows& rows) {
   for (int c = 0; c < (p.pillow.direct ? p.run.source.channels : p.spec.channels()); ++c)
-    cv2_kernels().component(s.tile[row], p.pillow.shift[c], n, rows.c[c]);
+    cv2_kernels().component(s.block + row * p.run.step, p.pillow.shift[c], n, rows.c[c]);
 }
 
 }  // namespace foveal::imgproc

@@ -49,9 +49,12 @@ struct Pillow {
   int shift[3] = {};         // bits of each component in a word
 };
 
-inline constexpr int kPillowRows = 32;    // most tensor rows of a band
-inline constexpr int kPillowTile = 128;   // most tensor columns of a block
-inline constexpr int kPillowLine = 4096;  // most bytes of a line that does not lie in the frame
+// Most tensor rows of a band. Those of quarter turns are high: they read a stretch of every memory
+// row.
+inline constexpr int kPillowRows = 32, kPillowTurnedRows = 128;
+inline constexpr int kPillowWords = 4096;  // of a block: Run.step columns of some rows of a band
+// Most bytes of lines that do not lie in the frame, and of one that is a sum of rows.
+inline constexpr int kPillowLines = 8192, kPillowSums = 4096;
 
 const char* pillow_name(const Pillow& c);
 
@@ -70,9 +73,9 @@ struct PillowRing {
 // Of one band.
 struct PillowScratch {
   PillowRing ring;
-  alignas(64) int32_t sums[kPillowLine];
-  alignas(64) uint8_t line[kPillowLine + 64];
-  alignas(64) uint32_t tile[kPillowRows][kPillowTile];  // the band's words, in tensor order
+  alignas(64) int32_t sums[kPillowSums];
+  alignas(64) uint8_t lines[kPillowLines + 64];
+  alignas(64) uint32_t block[kPillowWords];
 };
 
 // Upright pixel index[d - from] is what Image.resize shows at pixel d with Resampling.NEAREST.

@@ -93,12 +93,15 @@ inline void add_taps(const Reader& r, const uint8_t* p, int64_t stride, int64_t 
     sum[l][0] = r.half;
     sum[l][1] = sum[l][2] = _mm512_setzero_si512();
   }
-  for (int b = 0; b < blocks; ++b, p += r.bytes, left -= r.bytes, w += kDigits) {
+  for (int b = 0; b < (kBlocks ? kBlocks : blocks); ++b) {
     for (int l = 0; l < kLines; ++l) {
       const __m512i v = pixels(l);
       for (int d = 0; d < kDigits; ++d)
         sum[l][d] = _mm512_dpbusd_epi32(sum[l][d], v, _mm512_load_si512(w + d));
     }
+    p += r.bytes;
+    left -= r.bytes;
+    w += kDigits;
   }
   for (int l = 0; l < kLines; ++l) out[l] = joined(sum[l][0], sum[l][1], sum[l][2]);
 }
@@ -144,6 +147,13 @@ void along_lines(const Reader& r, const PillowLines& lines, const int32_t* offse
   }
 }
 
+template <int kLines>
+auto of_blocks(int blocks) {
+  return blocks == 1   ? along_lines<kLines, 1, true>
+         : blocks == 2 ? along_lines<kLines, 2, true>
+                       : along_lines<kLines, 0, true>;
+}
+
 void along(const PillowLines& all, const PillowTaps& taps, int count, uint32_t* words) {
   const auto [size, span] = all.pixels;
   alignas(64) uint8_t order[64];
@@ -159,11 +169,11 @@ void along(const PillowLines& all, const PillowTaps& taps, int count, uint32_t* 
     PillowLines lines = all;
     lines.first += l * all.stride;
     lines.readable -= l * all.stride;
-    const bool one = taps.blocks == 1, whole = count >= 4 && lines.readable >= reach;
+    const bool whole = count >= 4 && lines.readable >= reach;
     const bool two = whole && l + 2 <= all.count && lines.readable - all.stride >= reach;
-    const auto go = two     ? one ? along_lines<2, 1, true> : along_lines<2, 0, true>
-                    : whole ? one ? along_lines<1, 1, true> : along_lines<1, 0, true>
-                            : along_lines<1, 0, false>;
+    const auto go = !whole ? along_lines<1, 0, false>
+                    : two  ? of_blocks<2>(taps.blocks)
+                           : of_blocks<1>(taps.blocks);
     go(r, lines, offset, taps, count, words + int64_t{l} * count);
     l += two ? 2 : 1;
   }
