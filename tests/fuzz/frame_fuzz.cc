@@ -25,7 +25,10 @@ std::vector<Case>& cases() {
         R"({"size":[64,3],"color":"GRAY","fit":{"k":"letterbox"}})",
         R"({"size":[24,24],"roi":"per_call","border":{"k":"constant","v":7}})",
         R"({"size":[13,13],"fit":{"k":"cover"},"norm":{"scale":0.01}})",
-        R"({"size":[17,11],"roi":"per_call","yuv":{"chroma":"linear"}})"};
+        R"({"size":[17,11],"roi":"per_call","yuv":{"chroma":"linear"}})",
+        R"({"size":[19,14],"roi":"per_call","sample":{"k":"lanczos3","antialias":true},"profile":"pillow","intermediate":"u8"})",
+        R"({"size":[7,33],"sample":{"k":"area"},"color":"GRAY","fit":{"k":"cover"},"profile":"pillow_12","intermediate":"u8"})",
+        R"({"size":[23,9],"sample":{"k":"nearest"},"profile":"pillow","intermediate":"u8"})"};
     std::vector<Case> made;
     for (const std::string_view text : kSpecs) {
       for (const fv_dtype type : {FV_FLOAT32, FV_UINT8}) {

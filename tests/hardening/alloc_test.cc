@@ -311,12 +311,10 @@ void pictures() {
   fv_image_spec_free(spec);
 }
 
-// A picture between frame and tensor: made in the first run, then kept.
-void turned_pictures() {
-  constexpr std::string_view kSpec =
-      R"({"size":[9,7],"roi":"per_call","sample":{"k":"bilinear","antialias":true}})";
+// What the first run makes is kept: a picture between frame and tensor, tables of filters.
+void kept_pictures(std::string_view text, const fv_roi (&rois)[2]) {
   fv_image_spec* spec = nullptr;
-  CHECK_OK(Status(fv_image_spec_from_json(kSpec.data(), kSpec.size(), &spec)));
+  CHECK_OK(Status(fv_image_spec_from_json(text.data(), text.size(), &spec)));
   fv_tensor input = tensor();
   input.dtype = FV_FLOAT32;
   input.rank = 4;
@@ -332,8 +330,6 @@ void turned_pictures() {
   frame.height = 23;
   frame.plane_count = 1;
   frame.planes[0] = {pixels.data(), pixels.size(), 0, 0};
-  const fv_roi rois[] = {{FV_ROI_ROTATED, 0, {20, 11, 30, 15, 20}},
-                         {FV_ROI_ROTATED, 0, {20, 11, 30, 18, 70}}};
   std::vector<float> out(2 * fv_image_plan_bytes(plan) / 4);
   const auto run = [&] {
     return fv_image_plan_run_batch(plan, &frame, rois, 2, out.data(), out.size() * 4, nullptr,
@@ -357,7 +353,12 @@ void turned_pictures() {
 void everything(const std::vector<fs::path>& files) {
   graph();
   pictures();
-  turned_pictures();
+  kept_pictures(
+      R"({"size":[9,7],"roi":"per_call","sample":{"k":"bilinear","antialias":true}})",
+      {{FV_ROI_ROTATED, 0, {20, 11, 30, 15, 20}}, {FV_ROI_ROTATED, 0, {20, 11, 30, 18, 70}}});
+  kept_pictures(R"({"size":[9,7],"roi":"per_call","sample":{"k":"bicubic","antialias":true},)"
+                R"("profile":"pillow","intermediate":"u8"})",
+                {{FV_ROI_RECT, 0, {0, 0, 41, 23}}, {FV_ROI_RECT, 0, {3.5, 2, 30, 20.25}}});
   plugins(FOVEAL_CPU_PLUGIN);
   // All of the first, which are small; a sample of the others.
   for (size_t i = 0; i < files.size(); ++i) models(files[i], i < 2 ? 1.0 : 1.2);
