@@ -2,6 +2,7 @@
 // fused multiply-add, so that positions are the same everywhere.
 #include <cstring>
 
+#include "imgproc/rows/pairs.h"
 #include "imgproc/rows/warp.h"
 #if defined(__AVX2__)
 #include "imgproc/rows/warp_avx2.h"
@@ -12,7 +13,8 @@
 namespace foveal::imgproc::FOVEAL_ISA {
 namespace {
 
-constexpr int kTurn = 16;                  // pixels at once
+typedef uint8_t U8x16 __attribute__((vector_size(16)));
+
 constexpr float kUnit = 1.0f / (1 << 21);  // of a result: 14 + 14 - 7 bits
 
 constexpr double kRound = 0.5;  // what is cut off afterwards rounds half up
@@ -69,51 +71,82 @@ void halve(const int32_t* FV_R p, int odd, int n, int32_t* FV_R out) {
   }
 }
 
-// The first `kSpan` bytes at p, little-endian, and perhaps more above them.
+// Weights of both taps as adjacent 16-bit numbers.
+inline I32x4 weights(I32x4 position) {
+  const I32x4 second = position & (kWarpOne - 1);
+  return (kWarpOne - second) | second << 16;
+}
+
+// Of left and right taps as adjacent 16-bit numbers.
+inline F32x4 blend(I16x8 top, I16x8 below, I32x4 wx, I32x4 wy) {
+  const I32x4 upper = pair_sums(top, (I16x8)wx) >> 7, lower = pair_sums(below, (I16x8)wx) >> 7;
+  const I32x4 both = pair_sums((I16x8)(upper | lower << 16), (I16x8)wy);
+  return __builtin_convertvector(both, F32x4) * kUnit;
+}
+
+inline U8x16 interleave(U8x16 a, U8x16 b) {
+  return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+}
+
+// Three components of a pixel and of the one right of it, in pairs; the last pair is anything.
+inline I16x8 three_pairs(const uint8_t* at, int pixel) {
+  const I32x4 left = {load_as<int32_t>(at)}, right = {load_as<int32_t>(at + pixel)};
+  return (I16x8)interleave(interleave((U8x16)left, (U8x16)right), U8x16{});
+}
+
+// Component b of both pixels of each word; see load_pair.
+inline I16x8 pairs_of(I32x4 word, bool adjacent, int b) {
+  if (adjacent) return (I16x8)((word & 0xFF) | (word & 0xFF00) << 8);
+  return (I16x8)(word >> 8 * b & 0x00FF00FF);
+}
+
+// Two pixels of 2 bytes, or the components of two adjacent ones.
+inline int32_t load_pair(const uint8_t* at, int pixel) {
+  return pixel <= 2 ? load_as<int32_t>(at) : at[0] | at[pixel] << 8;
+}
+
 template <int kSpan>
-inline uint32_t load(const uint8_t* p) {
-  if constexpr (kSpan == 1) {
-    return *p;
-  } else if constexpr (kSpan == 2) {
-    return p[0] | static_cast<uint32_t>(p[1]) << 8;
+inline void sample_four(const WarpPlane& plane, const int32_t* px, const int32_t* py,
+                        F32x4 out[kSpan]) {
+  const int32_t row = plane.row, pixel = plane.pixel;
+  const I32x4 wx = weights(load_as<I32x4>(px)), wy = weights(load_as<I32x4>(py));
+  const auto at = [&](int i) {
+    return plane.data + (py[i] >> kWarpBits) * row + (px[i] >> kWarpBits) * pixel;
+  };
+  if constexpr (kSpan == 3) {
+    F32x4 v[4];
+    for (int i = 0; i < 4; ++i)
+      v[i] = blend(three_pairs(at(i), pixel), three_pairs(at(i) + row, pixel),
+                   I32x4{wx[i], wx[i], wx[i], wx[i]}, I32x4{wy[i], wy[i], wy[i], wy[i]});
+    for (int b = 0; b < 3; ++b) out[b] = F32x4{v[0][b], v[1][b], v[2][b], v[3][b]};
   } else {
-    return p[0] | static_cast<uint32_t>(p[1]) << 8 | static_cast<uint32_t>(p[2]) << 16 |
-           static_cast<uint32_t>(p[3]) << 24;
+    I32x4 top, below;
+    for (int i = 0; i < 4; ++i) {
+      top[i] = load_pair(at(i), pixel);
+      below[i] = load_pair(at(i) + row, pixel);
+    }
+    const bool adjacent = pixel != 2;
+    for (int b = 0; b < kSpan; ++b)
+      out[b] = blend(pairs_of(top, adjacent, b), pairs_of(below, adjacent, b), wx, wy);
   }
 }
 
 template <int kSpan>
-void sample_span(const WarpPlane& plane, const int32_t* FV_R px, const int32_t* FV_R py, int n,
+void sample_span(const WarpPlane& plane, const int32_t* px, const int32_t* py, int from, int n,
                  float* const lane[3]) {
-  uint32_t tap[4][kTurn] = {};
-  int32_t u[kTurn] = {}, v[kTurn] = {};
-  float out[kTurn];
-  const uint8_t* const data = plane.data;
-  const int32_t row = plane.row, pixel = plane.pixel;
-  for (int from = 0; from < n; from += kTurn) {
-    const int count = n - from < kTurn ? n - from : kTurn;
-    for (int i = 0; i < count; ++i) {
-      const int32_t x = px[from + i], y = py[from + i];
-      const uint8_t* at = data + (y >> kWarpBits) * row + (x >> kWarpBits) * pixel;
-      tap[0][i] = load<kSpan>(at);
-      tap[1][i] = load<kSpan>(at + pixel);
-      tap[2][i] = load<kSpan>(at + row);
-      tap[3][i] = load<kSpan>(at + row + pixel);
-      u[i] = x & (kWarpOne - 1);
-      v[i] = y & (kWarpOne - 1);
-    }
-    for (int b = 0; b < kSpan; ++b) {
-      const auto byte = [&](int t, int i) {
-        return static_cast<int32_t>(tap[t][i] >> (8 * b) & 255);
-      };
-      for (int i = 0; i < kTurn; ++i) {
-        const int32_t top = (byte(0, i) * (kWarpOne - u[i]) + byte(1, i) * u[i]) >> 7;
-        const int32_t below = (byte(2, i) * (kWarpOne - u[i]) + byte(3, i) * u[i]) >> 7;
-        out[i] = static_cast<float>(top * (kWarpOne - v[i]) + below * v[i]) * kUnit;
-      }
-      std::memcpy(lane[b] + from, out, static_cast<size_t>(count) * sizeof *out);
-    }
+  F32x4 out[kSpan];
+  int i = from;
+  for (; i + 4 <= n; i += 4) {
+    sample_four<kSpan>(plane, px + i, py + i, out);
+    for (int b = 0; b < kSpan; ++b) std::memcpy(lane[b] + i, &out[b], sizeof out[b]);
   }
+  if (i == n) return;
+  const size_t rest = static_cast<size_t>(n - i);
+  int32_t x[4] = {}, y[4] = {};
+  std::memcpy(x, px + i, rest * sizeof *x);
+  std::memcpy(y, py + i, rest * sizeof *y);
+  sample_four<kSpan>(plane, x, y, out);
+  for (int b = 0; b < kSpan; ++b) std::memcpy(lane[b] + i, &out[b], rest * sizeof(float));
 }
 
 void sample(const WarpPlane& plane, const int32_t* px, const int32_t* py, int n,
@@ -125,12 +158,9 @@ void sample(const WarpPlane& plane, const int32_t* px, const int32_t* py, int n,
   else if (plane.pixel <= 2)
     done = sample_narrow(plane, px, py, n, lane);
 #endif
-  float* rest[3] = {};
-  for (int b = 0; b < plane.span; ++b) rest[b] = lane[b] + done;
-  const auto& sample_rest = plane.span == 1   ? sample_span<1>
-                            : plane.span == 2 ? sample_span<2>
-                                              : sample_span<3>;
-  sample_rest(plane, px + done, py + done, n - done, rest);
+  if (plane.span == 1) return sample_span<1>(plane, px, py, done, n, lane);
+  if (plane.span == 2) return sample_span<2>(plane, px, py, done, n, lane);
+  sample_span<3>(plane, px, py, done, n, lane);
 }
 
 }  // namespace
