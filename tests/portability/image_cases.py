@@ -10,6 +10,7 @@ FORMATS = ("rgb", "bgr", "rgba", "bgra", "gray", "nv12", "nv21", "i420")
 YUV = ("nv12", "nv21", "i420")
 SIZES = ([57, 41], [300, 211], [131, 97], [1, 1])
 TURNED = "60.5,40.25,70,50,25"
+TURNED_INSIDE = "50.5,60.25,40,50,25"
 MATRIX = [2.1, 0.3, 1.5, -0.2, 1.9, 4.25, 0, 0, 1]
 PILLOW = (
     *({"k": k, "antialias": True} for k in ("bilinear", "bicubic", "lanczos3")),
@@ -83,8 +84,10 @@ def lines() -> Iterator[str]:
         for fmt in FORMATS:
             yield f"{fmt} 131 97 180 f32 - {json.dumps(spec)}"
     turned = _spec(size=[48, 32], profile="cv2_4", roi="per_call")
+    inside = {"imgproc": 1, "size": [48, 32], "roi": "per_call", "norm": {"scale": 1 / 255}}
     for fmt in FORMATS:
         yield f"{fmt} 131 97 0 u8 {TURNED} {json.dumps(turned)}"
+        yield f"{fmt} 131 97 90 f32 {TURNED_INSIDE} {json.dumps(inside)}"
 
 
 def text() -> str:
