@@ -38,6 +38,7 @@ struct Sides {
   double slope[4], start[4];
   bool upper[4];  // bounds x from above
   int count = 0;
+  double area = 0;  // pixels
 
   // Columns of `line` among [from, to): at least one.
   Columns at(int line, int from, int to) const {
@@ -72,6 +73,7 @@ Sides sides_of(const Run& r, int y0, int y1) {
   const double sign = turn < 0 ? -1 : 1;
   Sides s;
   for (int i = 0; i < 4; ++i) {
+    s.area += sign / 2 * (p[i][0] * p[i + 1][1] - p[i + 1][0] * p[i][1]);
     // Inside: a x + b y + c >= 0.
     const double a = sign * (p[i][1] - p[i + 1][1]), b = sign * (p[i + 1][0] - p[i][0]);
     const double c = kMargin * (std::fabs(a) + std::fabs(b)) - a * p[i][0] - b * p[i][1];
@@ -97,8 +99,8 @@ void prefetch_band(const Run& r, int y0, int y1) {
     const Channel& c = r.source.channel[r.source.group[i].lowest];
     const int64_t size = r.source.size, step = c.pixel * size;
     const int first = c.line(b.y0), last = c.line(b.y1 - 1);
-    const int64_t widest = (c.column(b.x1 - 1) - c.column(b.x0)) * step + kLine;
-    if (widest * (last - first + 1) > kMost) continue;
+    const int64_t inside = static_cast<int64_t>(sides.area) >> (c.shift_x + c.shift_y);
+    if (inside * step + (last - first + 1) * kLine > kMost) continue;
     for (int y = first; y <= last; ++y) {
       const Columns x = sides.at((y << c.shift_y) - c.odd_y, b.x0, b.x1);
       const uint8_t* row = c.data + y * c.row * size;
