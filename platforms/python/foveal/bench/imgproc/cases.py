@@ -86,6 +86,10 @@ CASES = {
             "rotated-roi", "640x480 RGB, rotated region to 128x128 float32",
             "rgb", 640, 480, (128, 128), turned=(260.0, 260.0, 25.0),
         ),
+        Case(
+            "nv12-rotated-roi", "720p NV12, rotated region to 224x224 float32",
+            "nv12", 1280, 720, (224, 224), turned=(300.0, 300.0, 25.0),
+        ),
         Case("photo", "12 MP RGB, letterbox to 640x640 float32", **_PHOTO),  # type: ignore[arg-type]
         Case(
             "photo-antialias", "12 MP RGB, letterbox to 640x640 float32, antialiased",
