@@ -306,7 +306,7 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
       }
     }
     r.direct = can_run_direct(p);
-    r.fast = r.direct && s.profile == Profile::kFast && r.source.family == Family::kYuv;
+    r.fast = can_run_fast(p);
     if (r.fast) r.fixed = make_fixed(r.color);
   } else {
     r.kind = PlanKind::kGather;

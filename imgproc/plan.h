@@ -230,8 +230,11 @@ inline void finish_group(const Run& r, const Group& g, bool own, int at, int n, 
 // plans/direct.cc: whether rows of a lowered run are converted byte for byte, and one such row's
 // image area.
 bool can_run_direct(const Plan& plan);
-bool converts_rows(const Source& source);  // rows of YUV that Conversions take
-void run_direct(const Plan& plan, int y);
+bool can_run_fast(const Plan& plan);  // in fixed point, of a run that is direct
+void run_direct(const Plan& plan, int row);
+// Whether rows of bytes are YUV that Conversions take, and the one from memory pixel (x, y) on.
+bool converts_rows(const Source& source);
+YuvRow yuv_row(const Source& source, int x, int y);
 
 // plans/prefetch.cc: before a band of a run that jumps.
 void prefetch_band(const Run& run, int y0, int y1);

@@ -102,11 +102,8 @@ void convert_line(const Plan& p, int row, int at, int n, uint8_t* out) {
     return ch.data + (ch.line(row) * ch.row + ch.column(x) * ch.pixel) * s.size;
   };
   const int channels = p.spec.channels();
-  if (channels == 3 && converts_rows(s)) {
-    const YuvRow yuv{address(0, at), address(1, at), address(2, at),
-                     static_cast<int>(s.channel[1].pixel), (at + s.channel[1].odd_x) & 1};
-    return k.convert.yuv(yuv, r.line_color.m, n, out);
-  }
+  if (channels == 3 && converts_rows(s))
+    return k.convert.yuv(yuv_row(s, at, row), r.line_color.m, n, out);
   alignas(64) float level[3][kChunk];
   int32_t offset[kChunk];
   for (int i = 0; i < n; i += kChunk) {

@@ -14,10 +14,17 @@
 namespace foveal::imgproc::FOVEAL_ISA {
 namespace {
 
-inline void yuv_pixels(const YuvRow& in, const float m[3][4], int from, int to, uint8_t* FV_R out) {
+template <class T>
+inline int64_t chroma_of(const YuvRowOf<T>& in, int i) {
+  return int64_t{(i + in.odd) >> in.shift} * in.step;
+}
+
+template <class T>
+inline void yuv_pixels(const YuvRowOf<T>& in, const float m[3][4], int from, int to,
+                       uint8_t* FV_R out) {
   for (int i = from; i < to; ++i) {
-    const int at = (i + in.odd) / 2 * in.step;
-    const float y = in.y[i], u = in.u[at], v = in.v[at];
+    const int64_t at = chroma_of(in, i);
+    const float y = in.y[int64_t{i} * in.y_step], u = in.u[at], v = in.v[at];
     for (int k = 0; k < 3; ++k)
       out[3 * i + k] =
           static_cast<uint8_t>(byte_of(m[k][0] * y + (m[k][1] * u + (m[k][2] * v + m[k][3]))));
@@ -29,7 +36,7 @@ inline int rounded_product(int a, int b) { return (a * b + 0x4000) >> 15; }
 inline void fast_pixels(const YuvRow& in, const FixedColor& m, int from, int to,
                         uint8_t* FV_R out) {
   for (int i = from; i < to; ++i) {
-    const int at = (i + in.odd) / 2 * in.step;
+    const int64_t at = chroma_of(in, i);
     const int y = rounded_product(in.y[i] << 7, m.y);
     const int u = (in.u[at] - 128) * 256, v = (in.v[at] - 128) * 256;
     for (int k = 0; k < 3; ++k) {
@@ -55,7 +62,8 @@ inline void pick_pixels(const uint8_t* FV_R in, int pixel, const int offset[3], 
 
 #if defined(__AVX2__)
 
-enum class Chroma { kPlanes, kUv, kVu };
+// kFull: planes that are not subsampled.
+enum class Chroma { kPlanes, kUv, kVu, kFull };
 
 // Byte i of 16 of output vector `part` of 3: pixels' components in turn, where a channel's 16
 // pixels are e0..e7 o0..o7. -1: another channel's.
@@ -156,44 +164,58 @@ constexpr std::array<uint8_t, 128> make_order() {
   return order;
 }
 
-template <Chroma kChroma, int kUse0, int kUse1, int kUse2>
-int yuv_turns(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
+template <class T, Chroma kChroma, int kUse0, int kUse1, int kUse2>
+int yuv_turns(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out) {
   alignas(64) static constexpr std::array<uint8_t, 128> kOrder = make_order();
   const __m512i order0 = _mm512_load_si512(kOrder.data());
   const __m512i order1 = _mm512_load_si512(kOrder.data() + 64);
-  const __m512i low = _mm512_set1_epi32(0xFF);
+  constexpr int kBits = 8 * sizeof(T);
+  const __m512i low = _mm512_set1_epi32((1 << kBits) - 1);
   __m512 k[3][4];
   for (int c = 0; c < 3; ++c)
     for (int i = 0; i < 4; ++i) k[c][i] = _mm512_set1_ps(m[c][i]);
-  const auto words = [](const uint8_t* p) {
+  // 16 words of two elements, or of one.
+  const auto pairs = [](const T* p) {
+    if constexpr (sizeof(T) == 2) return _mm512_loadu_si512(p);
     return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   };
-  const auto bytes = [](const uint8_t* p) {
+  const auto singles = [](const T* p) {
+    if constexpr (sizeof(T) == 2)
+      return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
     return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  };
+  const auto split = [low](__m512i both, __m512i(&out)[2]) {
+    out[0] = _mm512_and_si512(both, low);
+    out[1] = _mm512_srli_epi32(both, kBits);
   };
   int i = in.odd;
   for (; i + 32 <= n; i += 32) {
     const int64_t at = (i + in.odd) / 2;
-    __m512i u, v;
-    if (kChroma == Chroma::kPlanes) {
-      u = bytes(in.u + at);
-      v = bytes(in.v + at);
+    __m512i u[2], v[2];  // of even and of odd pixels, which share them unless kFull
+    if constexpr (kChroma == Chroma::kFull) {
+      split(pairs(in.u + i), u);
+      split(pairs(in.v + i), v);
+    } else if constexpr (kChroma == Chroma::kPlanes) {
+      u[0] = u[1] = singles(in.u + at);
+      v[0] = v[1] = singles(in.v + at);
     } else {
-      const __m512i both = words((kChroma == Chroma::kUv ? in.u : in.v) + 2 * at);
-      const __m512i first = _mm512_and_si512(both, low), second = _mm512_srli_epi32(both, 8);
-      u = kChroma == Chroma::kUv ? first : second;
-      v = kChroma == Chroma::kUv ? second : first;
+      __m512i both[2];
+      split(pairs((kChroma == Chroma::kUv ? in.u : in.v) + 2 * at), both);
+      u[0] = u[1] = both[kChroma == Chroma::kUv ? 0 : 1];
+      v[0] = v[1] = both[kChroma == Chroma::kUv ? 1 : 0];
     }
-    const __m512 fu = _mm512_cvtepi32_ps(u), fv = _mm512_cvtepi32_ps(v);
-    const __m512i y = words(in.y + i);
-    const __m512 even = _mm512_cvtepi32_ps(_mm512_and_si512(y, low));
-    const __m512 odd = _mm512_cvtepi32_ps(_mm512_srli_epi32(y, 8));
+    __m512i y[2];
+    split(pairs(in.y + i), y);
     const auto channel = [&](int c, int use) {
-      __m512 t = k[c][3];
-      if (use & 2) t = _mm512_fmadd_ps(k[c][2], fv, t);
-      if (use & 1) t = _mm512_fmadd_ps(k[c][1], fu, t);
-      return _mm512_packs_epi32(_mm512_cvtps_epi32(_mm512_fmadd_ps(k[c][0], even, t)),
-                                _mm512_cvtps_epi32(_mm512_fmadd_ps(k[c][0], odd, t)));
+      __m512i done[2];
+      for (int side = 0; side < 2; ++side) {
+        __m512 t = k[c][3];
+        if (use & 2) t = _mm512_fmadd_ps(k[c][2], _mm512_cvtepi32_ps(v[side]), t);
+        if (use & 1) t = _mm512_fmadd_ps(k[c][1], _mm512_cvtepi32_ps(u[side]), t);
+        // Rounds half to even; the packs saturate.
+        done[side] = _mm512_cvtps_epi32(_mm512_fmadd_ps(k[c][0], _mm512_cvtepi32_ps(y[side]), t));
+      }
+      return _mm512_packs_epi32(done[0], done[1]);
     };
     const __m512i r = channel(0, kUse0), g = channel(1, kUse1), b = channel(2, kUse2);
     const __m512i rg = _mm512_packus_epi16(r, g), bb = _mm512_packus_epi16(b, b);
@@ -207,20 +229,14 @@ int yuv_turns(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
 
 #else
 
-// m's row times chroma plus its constant, bit for bit what mix3 adds to luma. A weight of 0 is left
-// out: adding a product of 0 changes nothing.
-inline __m256 chroma_part(__m256 ku, __m256 kv, __m256 k, int use, __m256 u, __m256 v) {
-  const __m256 t = use & 2 ? _mm256_fmadd_ps(kv, v, k) : k;
-  return use & 1 ? _mm256_fmadd_ps(ku, u, t) : t;
-}
-
 // Sixteen pixels a turn. Even and odd pixels are kept apart, so that one vector of chroma serves
 // both; packing leaves e0 e1 e2 e3 o0 o1 o2 o3 of a channel in each half, and the shuffles that
 // interleave the channels put pixels back in order. kUse: which weights (1: U, 2: V) of the three
-// channels are not 0.
-template <Chroma kChroma, int kUse0, int kUse1, int kUse2>
-int yuv_turns(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
-  const __m256i low = _mm256_set1_epi32(0xFF);
+// channels are not 0: adding a product of 0 changes nothing.
+template <class T, Chroma kChroma, int kUse0, int kUse1, int kUse2>
+int yuv_turns(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out) {
+  constexpr int kBits = 8 * sizeof(T);
+  const __m256i low = _mm256_set1_epi32((1 << kBits) - 1);
   const __m256i rg0 = _mm256_broadcastsi128_si256(
       _mm_setr_epi8(0, 8, -1, 4, 12, -1, 1, 9, -1, 5, 13, -1, 2, 10, -1, 6));
   const __m256i b0 = _mm256_broadcastsi128_si256(
@@ -232,34 +248,48 @@ int yuv_turns(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
   __m256 k[3][4];
   for (int c = 0; c < 3; ++c)
     for (int i = 0; i < 4; ++i) k[c][i] = _mm256_set1_ps(m[c][i]);
-  const auto words = [](const uint8_t* p) {
+  // 8 words of two elements, or of one.
+  const auto pairs = [](const T* p) {
+    if constexpr (sizeof(T) == 2) return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
     return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   };
-  const auto bytes = [](const uint8_t* p) {
+  const auto singles = [](const T* p) {
+    if constexpr (sizeof(T) == 2)
+      return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
     return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+  };
+  const auto split = [low](__m256i both, __m256i(&out)[2]) {
+    out[0] = _mm256_and_si256(both, low);
+    out[1] = _mm256_srli_epi32(both, kBits);
   };
   int i = in.odd;
   for (; i + 16 <= n; i += 16) {
     const int64_t at = (i + in.odd) / 2;
-    __m256i u, v;
-    if (kChroma == Chroma::kPlanes) {
-      u = bytes(in.u + at);
-      v = bytes(in.v + at);
+    __m256i u[2], v[2];  // of even and of odd pixels, which share them unless kFull
+    if constexpr (kChroma == Chroma::kFull) {
+      split(pairs(in.u + i), u);
+      split(pairs(in.v + i), v);
+    } else if constexpr (kChroma == Chroma::kPlanes) {
+      u[0] = u[1] = singles(in.u + at);
+      v[0] = v[1] = singles(in.v + at);
     } else {
-      const __m256i both = words((kChroma == Chroma::kUv ? in.u : in.v) + 2 * at);
-      const __m256i first = _mm256_and_si256(both, low), second = _mm256_srli_epi32(both, 8);
-      u = kChroma == Chroma::kUv ? first : second;
-      v = kChroma == Chroma::kUv ? second : first;
+      __m256i both[2];
+      split(pairs((kChroma == Chroma::kUv ? in.u : in.v) + 2 * at), both);
+      u[0] = u[1] = both[kChroma == Chroma::kUv ? 0 : 1];
+      v[0] = v[1] = both[kChroma == Chroma::kUv ? 1 : 0];
     }
-    const __m256 fu = _mm256_cvtepi32_ps(u), fv = _mm256_cvtepi32_ps(v);
-    const __m256i y = words(in.y + i);
-    const __m256 even = _mm256_cvtepi32_ps(_mm256_and_si256(y, low));
-    const __m256 odd = _mm256_cvtepi32_ps(_mm256_srli_epi32(y, 8));
+    __m256i y[2];
+    split(pairs(in.y + i), y);
     const auto channel = [&](int c, int use) {
-      const __m256 t = chroma_part(k[c][1], k[c][2], k[c][3], use, fu, fv);
-      // Rounds half to even; the packs saturate.
-      return _mm256_packs_epi32(_mm256_cvtps_epi32(_mm256_fmadd_ps(k[c][0], even, t)),
-                                _mm256_cvtps_epi32(_mm256_fmadd_ps(k[c][0], odd, t)));
+      __m256i done[2];
+      for (int side = 0; side < 2; ++side) {
+        __m256 t = k[c][3];
+        if (use & 2) t = _mm256_fmadd_ps(k[c][2], _mm256_cvtepi32_ps(v[side]), t);
+        if (use & 1) t = _mm256_fmadd_ps(k[c][1], _mm256_cvtepi32_ps(u[side]), t);
+        // Rounds half to even; the packs saturate.
+        done[side] = _mm256_cvtps_epi32(_mm256_fmadd_ps(k[c][0], _mm256_cvtepi32_ps(y[side]), t));
+      }
+      return _mm256_packs_epi32(done[0], done[1]);
     };
     const __m256i r = channel(0, kUse0), g = channel(1, kUse1), b = channel(2, kUse2);
     const __m256i rg = _mm256_packus_epi16(r, g), bb = _mm256_packus_epi16(b, b);
@@ -279,9 +309,9 @@ int yuv_turns(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
 template <Chroma kChroma>
 int yuv_blocks_of(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
   const bool rgb = m[0][1] == 0 && m[2][2] == 0, bgr = m[0][2] == 0 && m[2][1] == 0;
-  if (rgb) return yuv_turns<kChroma, 2, 3, 1>(in, m, n, out);
-  if (bgr) return yuv_turns<kChroma, 1, 3, 2>(in, m, n, out);
-  return yuv_turns<kChroma, 3, 3, 3>(in, m, n, out);
+  if (rgb) return yuv_turns<uint8_t, kChroma, 2, 3, 1>(in, m, n, out);
+  if (bgr) return yuv_turns<uint8_t, kChroma, 1, 3, 2>(in, m, n, out);
+  return yuv_turns<uint8_t, kChroma, 3, 3, 3>(in, m, n, out);
 }
 
 int fast_blocks(const YuvRow& in, const FixedColor& m, int n, uint8_t* out) {
@@ -291,10 +321,20 @@ int fast_blocks(const YuvRow& in, const FixedColor& m, int n, uint8_t* out) {
   return in.odd;
 }
 
+// Both give the first column that is left.
 int yuv_blocks(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
+  if (in.shift == 0)
+    return in.step == 1 ? yuv_turns<uint8_t, Chroma::kFull, 3, 3, 3>(in, m, n, out) : 0;
   if (in.step == 1) return yuv_blocks_of<Chroma::kPlanes>(in, m, n, out);
   if (in.step == 2 && in.v - in.u == 1) return yuv_blocks_of<Chroma::kUv>(in, m, n, out);
   if (in.step == 2 && in.u - in.v == 1) return yuv_blocks_of<Chroma::kVu>(in, m, n, out);
+  return in.odd;
+}
+int yuv_blocks(const DeepYuvRow& in, const float m[3][4], int n, uint8_t* out) {
+  if (in.shift == 0 || in.y_step != 1) return in.odd;
+  if (in.step == 1) return yuv_turns<uint16_t, Chroma::kPlanes, 3, 3, 3>(in, m, n, out);
+  if (in.step == 2 && in.v - in.u == 1)
+    return yuv_turns<uint16_t, Chroma::kUv, 3, 3, 3>(in, m, n, out);
   return in.odd;
 }
 
@@ -315,22 +355,99 @@ int pick_blocks(const uint8_t* in, int pixel, const int offset[3], int n, uint8_
   return i;
 }
 
+// Sixteen pixels a turn; loads of 16 bytes end within the next two.
+int luma_blocks(const uint8_t* in, int pixel, const int offset[3], const float m[4], int n,
+                uint8_t* out) {
+  if (pixel != 3 && pixel != 4) return 0;
+  __m256i from[3];  // byte c of each of the four pixels in a half, as a word
+  __m256 k[4];
+  for (int c = 0; c < 3; ++c) {
+    alignas(16) int8_t at[16];
+    for (int b = 0; b < 16; ++b)
+      at[b] = static_cast<int8_t>(b % 4 == 0 ? b / 4 * pixel + offset[c] : -1);
+    from[c] = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(at)));
+  }
+  for (int c = 0; c < 4; ++c) k[c] = _mm256_set1_ps(m[c]);
+  const auto eight = [&](const uint8_t* p) {
+    const auto load = [](const uint8_t* q) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(q));
+    };
+    const __m256i v = _mm256_set_m128i(load(p + 4 * pixel), load(p));
+    __m256 sum = k[3];
+    for (int c = 2; c >= 0; --c)
+      sum = _mm256_fmadd_ps(k[c], _mm256_cvtepi32_ps(_mm256_shuffle_epi8(v, from[c])), sum);
+    return _mm256_cvtps_epi32(sum);  // rounds half to even
+  };
+  int i = 0;
+  for (; i + 18 <= n; i += 16) {
+    const uint8_t* p = in + static_cast<int64_t>(i) * pixel;
+    const __m256i words = _mm256_packs_epi32(eight(p), eight(p + 8 * pixel));
+    const __m256i ordered = _mm256_permute4x64_epi64(words, 0xD8);
+    const __m256i bytes = _mm256_packus_epi16(ordered, ordered);
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + i), _mm256_castsi256_si128(bytes));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + i + 8), _mm256_extracti128_si256(bytes, 1));
+  }
+  return i;
+}
+
 #else
 
-int yuv_blocks(const YuvRow& in, const float[3][4], int, uint8_t*) { return in.odd; }
+template <class T>
+int yuv_blocks(const YuvRowOf<T>& in, const float[3][4], int, uint8_t*) {
+  return in.odd;
+}
 int fast_blocks(const YuvRow& in, const FixedColor&, int, uint8_t*) { return in.odd; }
 int pick_blocks(const uint8_t*, int, const int[3], int, uint8_t*) { return 0; }
+int luma_blocks(const uint8_t*, int, const int[3], const float[4], int, uint8_t*) { return 0; }
 
 #endif
 
-void yuv_to_bytes(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
+// in[0], in[step], ...
+__attribute__((noinline)) void gather_bytes(const uint8_t* FV_R in, int step, int n,
+                                            uint8_t* FV_R out) {
+  const auto gather = [&](int apart) {
+    for (int i = 0; i < n; ++i) out[i] = in[int64_t{i} * apart];
+  };
+  if (step == 2) return gather(2);
+  if (step == 4) return gather(4);
+  gather(step);
+}
+
+// A row whose luma values are apart, piece by piece as planes: convert(row, pixels, out).
+template <class Convert>
+void in_pieces(const YuvRow& in, int n, uint8_t* out, Convert&& convert) {
+  constexpr int kPiece = 512;
+  alignas(64) uint8_t y[kPiece], u[kPiece], v[kPiece];
+  for (int i = 0; i < n;) {
+    const int odd = (in.odd + i) & in.shift, m = n - i < kPiece - odd ? n - i : kPiece - odd;
+    const int chroma = ((m - 1 + odd) >> in.shift) + 1;
+    gather_bytes(in.y + int64_t{i} * in.y_step, in.y_step, m, y);
+    gather_bytes(in.u + chroma_of(in, i), in.step, chroma, u);
+    gather_bytes(in.v + chroma_of(in, i), in.step, chroma, v);
+    convert(YuvRow{y, u, v, 1, odd, 1, in.shift}, m, out + int64_t{3} * i);
+    i += m;
+  }
+}
+
+template <class T>
+void convert_yuv(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out) {
   if (n < 1) return;
   yuv_pixels(in, m, 0, in.odd, out);  // then blocks begin at a chroma pair
   yuv_pixels(in, m, yuv_blocks(in, m, n, out), n, out);
 }
 
+void yuv_to_bytes(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
+  if (in.y_step == 1) return convert_yuv(in, m, n, out);
+  in_pieces(in, n, out,
+            [m](const YuvRow& row, int count, uint8_t* to) { convert_yuv(row, m, count, to); });
+}
+
 void yuv_to_bytes_fast(const YuvRow& in, const FixedColor& m, int n, uint8_t* out) {
   if (n < 1) return;
+  if (in.y_step != 1)
+    return in_pieces(in, n, out, [&m](const YuvRow& row, int count, uint8_t* to) {
+      yuv_to_bytes_fast(row, m, count, to);
+    });
   fast_pixels(in, m, 0, in.odd, out);
   fast_pixels(in, m, fast_blocks(in, m, n, out), n, out);
 }
@@ -343,9 +460,42 @@ void pick_bytes(const uint8_t* in, int pixel, const int offset[3], int n, uint8_
   pick_pixels(in, pixel, offset, pick_blocks(in, pixel, offset, n, out), n, out);
 }
 
+void level_bytes(const uint8_t* FV_R in, int pixel, float k, float b, int n, uint8_t* FV_R out) {
+  constexpr int kPiece = 512;
+  uint8_t piece[kPiece];
+  for (int at = 0; at < n; at += kPiece) {
+    const int m = n - at < kPiece ? n - at : kPiece;
+    const uint8_t* levels = in + at;
+    if (pixel != 1) {
+      gather_bytes(in + int64_t{at} * pixel, pixel, m, piece);
+      levels = piece;
+    }
+    for (int i = 0; i < m; ++i) out[at + i] = static_cast<uint8_t>(byte_of(k * levels[i] + b));
+  }
+}
+
+void luma_bytes(const uint8_t* FV_R in, int pixel, const int offset[3], const float m[4], int n,
+                uint8_t* FV_R out) {
+  const float k0 = m[0], k1 = m[1], k2 = m[2], k3 = m[3];
+  const int o0 = offset[0], o1 = offset[1], o2 = offset[2];
+  const int from = luma_blocks(in, pixel, offset, m, n, out);
+  const auto convert = [&](int apart) {
+    for (int i = from; i < n; ++i) {
+      const uint8_t* at = in + int64_t{i} * apart;
+      out[i] = static_cast<uint8_t>(byte_of(k0 * at[o0] + (k1 * at[o1] + (k2 * at[o2] + k3))));
+    }
+  };
+#if !defined(__AVX2__)
+  if (pixel == 3) return convert(3);
+  if (pixel == 4) return convert(4);
+#endif
+  convert(pixel);
+}
+
 }  // namespace
 
 extern const Conversions kConversions;
-const Conversions kConversions = {yuv_to_bytes, yuv_to_bytes_fast, pick_bytes};
+const Conversions kConversions = {yuv_to_bytes, convert_yuv<uint16_t>, yuv_to_bytes_fast,
+                                  pick_bytes,   level_bytes,           luma_bytes};
 
 }  // namespace foveal::imgproc::FOVEAL_ISA

@@ -28,13 +28,17 @@ struct Weights4 {
   float w00[kChunk], w01[kChunk], w10[kChunk], w11[kChunk];
 };
 
-// A row of chroma-subsampled bytes. Column i has chroma (i + odd) / 2; chroma values are `step`
-// bytes apart, luma ones adjacent.
-struct YuvRow {
-  const uint8_t *y, *u, *v;
+// A row of Y, U and V. Luma values are `y_step` elements apart, chroma ones `step`; column i has
+// chroma (i + odd) >> shift.
+template <class T>
+struct YuvRowOf {
+  const T *y, *u, *v;
   int step;
   int odd;
+  int y_step = 1, shift = 1;
 };
+using YuvRow = YuvRowOf<uint8_t>;
+using DeepYuvRow = YuvRowOf<uint16_t>;
 
 // A colour map in fixed point: R, G, B = (y + u + v + bias) >> 6, each term rounded to 1/64. Sums
 // saturate at 2^15. All of it fits 16 bits, and is the same on every machine.
@@ -105,13 +109,19 @@ struct MaskRow {
 
 // Rows of bytes to rows of packed bytes.
 struct Conversions {
-  // Bytes to three adjacent bytes, any n. Bit for bit what the rows of floats would give; reads
-  // nothing but the n pixels.
+  // To three adjacent bytes, any n. Bit for bit what the rows of floats would give; reads nothing
+  // but the n pixels.
   void (*yuv)(const YuvRow& in, const float m[3][4], int n, uint8_t* out);
-  // The same within 0.06 of the exact value before rounding, at about 2/3 of the time.
+  void (*deep_yuv)(const DeepYuvRow& in, const float m[3][4], int n, uint8_t* out);
+  // The same within 0.06 of the exact value before rounding, at about 2/3 of the time. shift is 1.
   void (*fast_yuv)(const YuvRow& in, const FixedColor& m, int n, uint8_t* out);
   // out[3 i + k] = in[i * pixel + offset[k]], offsets 0..2; distinct buffers.
   void (*pick)(const uint8_t* in, int pixel, const int offset[3], int n, uint8_t* out);
+  // Bytes to bytes, as mix1 and mix3 of the float rows: k in[i * pixel] + b, and the weighted sum
+  // of the bytes at offset[0], [1] and [2] of a pixel plus m[3].
+  void (*level)(const uint8_t* in, int pixel, float k, float b, int n, uint8_t* out);
+  void (*luma)(const uint8_t* in, int pixel, const int offset[3], const float m[4], int n,
+               uint8_t* out);
 };
 
 struct Kernels {

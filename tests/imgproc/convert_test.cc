@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <vector>
 
@@ -60,6 +61,99 @@ constexpr FixedColor kFixed[3] = {
     {16384, {4096, -2048, 17546}, {12288, -6144, 1024}, {32, 32, 32}}};
 constexpr size_t kEnd = 64;  // bytes behind a row that stay
 
+// What `convert` of every table writes behind which nothing changes: those that fuse agree, the
+// baseline is at most one away.
+template <class Convert>
+void check_tables(const char* what, int n, int channels, const Convert& convert) {
+  const auto size = static_cast<size_t>(n * channels);
+  std::vector<uint8_t> plain(size + kEnd, 0xA5), first;
+  convert(baseline::kConversions, plain.data());
+  CHECK(std::all_of(plain.end() - kEnd, plain.end(), [](uint8_t b) { return b == 0xA5; }));
+  for (const Isa& isa : isas()) {
+    std::vector<uint8_t> got(size + kEnd, 0xA5);
+    convert(*isa.table, got.data());
+    for (size_t i = 0; i < got.size(); ++i)
+      if (!CHECK(std::abs(int{plain[i]} - int{got[i]}) <= (i < size ? 1 : 0)))
+        std::fprintf(stderr, "%s, %s, %d: byte %zu\n", what, isa.name, n, i);
+    if (first.empty())
+      first = got;
+    else if (!CHECK(got == first))
+      std::fprintf(stderr, "%s, %s, %d\n", what, isa.name, n);
+  }
+}
+
+// Luma apart, chroma of every pixel, 16 bits: as the plain planes that hold the same.
+template <class Noise>
+void check_rows_apart(int n, const Noise& noise) {
+  const auto size = static_cast<size_t>(n);
+  const std::vector<uint8_t> bytes = noise(4 * size + 8);
+  for (int odd = 0; odd < 2; ++odd) {
+    const uint8_t* at = bytes.data() + 2 * odd;  // a row of YUYV, from its second pixel on if odd
+    const YuvRow pairs{at, bytes.data() + 1, bytes.data() + 3, 4, odd, 2};
+    std::vector<uint8_t> y, u, v;
+    for (int i = 0; i <= n; ++i) {
+      y.push_back(at[2 * i]);
+      u.push_back(bytes[static_cast<size_t>(4 * (i / 2) + 1)]);
+      v.push_back(bytes[static_cast<size_t>(4 * (i / 2) + 3)]);
+    }
+    std::vector<uint8_t> u2, v2;
+    for (size_t i = 0; i < u.size(); i += 2) u2.push_back(u[i]), v2.push_back(v[i]);
+    u2.push_back(bytes[4 * ((size + 1) / 2) + 1]), v2.push_back(bytes[4 * ((size + 1) / 2) + 3]);
+    const YuvRow planes{y.data(), u2.data(), v2.data(), 1, odd};
+    for (int map = 0; map < 3; ++map) {
+      check_tables("pairs", n, 3,
+                   [&](const Conversions& c, uint8_t* out) { c.yuv(pairs, kMaps[map], n, out); });
+      std::vector<Isa> all = isas();
+      all.push_back({"baseline", &baseline::kConversions});
+      for (const Isa& isa : all) {
+        std::vector<uint8_t> want(3 * size + 1), got(3 * size + 1);
+        isa.table->yuv(planes, kMaps[map], n, want.data());
+        isa.table->yuv(pairs, kMaps[map], n, got.data());
+        CHECK(got == want);
+        isa.table->fast_yuv(planes, kFixed[map], n, want.data());
+        isa.table->fast_yuv(pairs, kFixed[map], n, got.data());
+        CHECK(got == want);
+      }
+    }
+  }
+  const YuvRow full{bytes.data(), bytes.data() + size, bytes.data() + 2 * size, 1, 0, 1, 0};
+  const std::vector<uint8_t> more = noise(8 * size + 16);
+  std::vector<uint16_t> words(4 * size + 8);
+  std::memcpy(words.data(), more.data(), more.size());
+  float small[3][3][4];
+  for (int map = 0; map < 3; ++map) {
+    for (int j = 0; j < 3; ++j)
+      for (int i = 0; i < 4; ++i) small[map][j][i] = kMaps[map][j][i] / (i < 3 ? 256 : 1);
+    check_tables("full", n, 3,
+                 [&](const Conversions& c, uint8_t* out) { c.yuv(full, kMaps[map], n, out); });
+    for (int odd = 0; odd < 2; ++odd) {
+      const uint16_t* chroma = words.data() + size;
+      for (const DeepYuvRow& row : {DeepYuvRow{words.data(), chroma, chroma + 1, 2, odd},
+                                    DeepYuvRow{words.data(), chroma, chroma + size, 1, odd},
+                                    DeepYuvRow{words.data(), chroma + 1, chroma, 2, odd}})
+        check_tables("deep", n, 3, [&](const Conversions& c, uint8_t* out) {
+          c.deep_yuv(row, small[map], n, out);
+        });
+    }
+  }
+}
+
+template <class Noise>
+void check_gray(int n, const Noise& noise) {
+  constexpr float kLuma[4] = {0.299f, 0.587f, 0.114f, 0};
+  for (const int pixel : {1, 2, 3, 4, 9}) {
+    const std::vector<uint8_t> bytes = noise(static_cast<size_t>(n * pixel));
+    check_tables("level", n, 1, [&](const Conversions& c, uint8_t* out) {
+      c.level(bytes.data(), pixel, 1.1643835f, -18.630136f, n, out);
+    });
+    for (const auto& offset : {std::array{0, 1, 2}, {2, 1, 0}})
+      if (pixel >= 3)
+        check_tables("luma", n, 1, [&](const Conversions& c, uint8_t* out) {
+          c.luma(bytes.data(), pixel, offset.data(), kLuma, n, out);
+        });
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -110,6 +204,8 @@ int main() {
           }
         }
       }
+    check_rows_apart(n, noise);
+    check_gray(n, noise);
     const std::vector<uint8_t> packed = noise(9 * size + 9);
     for (const int pixel : {3, 4, 9})
       for (const auto& offset : {std::array{0, 1, 2}, {2, 1, 0}, {0, 0, 0}}) {

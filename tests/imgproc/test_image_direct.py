@@ -98,6 +98,15 @@ def test_android_planes() -> None:
         strides=[114, 38, 38],
         pixel_strides=[3, 2, 2],
     )
+    check(frame, size=(38, 10))
+    frame = Frame(
+        format="i420",
+        width=38,
+        height=10,
+        planes=[y, flat[:-1], np.repeat(flat, 2)[:-3]],
+        strides=[38, 38, 76],
+        pixel_strides=[1, 2, 4],
+    )
     check(frame, direct=False, size=(38, 10))
 
 
