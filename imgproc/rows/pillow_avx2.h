@@ -69,15 +69,19 @@ inline __m256i pair_bytes(PillowPixels pixels, int from) {
 
 struct Reader {
   __m256i first, second;  // bytes of pixels 0, 1 | 4, 5 and of 2, 3 | 6, 7 as pairs
+  __m256i half;           // of rounding, in units of high parts, in one of two groups
   int four;               // bytes of four pixels
-  int blocks;
 };
 
 // An output's components as levels, not clamped. Unless kAll only `left` bytes may be read.
-template <bool kAll>
-inline __m128i output(const Reader& r, const uint8_t* p, int64_t left, const __m256i* w) {
-  __m256i high = _mm256_setzero_si256(), low = high;
-  for (int b = 0; b < r.blocks; ++b, p += 2 * r.four, left -= 2 * r.four, w += 4) {
+// kBlocks: of its taps, 0 for `blocks`. The next line is `ahead` bytes away.
+template <int kBlocks, bool kAll>
+inline __m128i output(const Reader& r, const uint8_t* p, int64_t left, int64_t ahead,
+                      const __m256i* w, int blocks) {
+  __m256i high = r.half, low = _mm256_setzero_si256();
+  if (kAll && kBlocks) __builtin_prefetch(p + ahead);
+  for (int b = 0; b < (kBlocks ? kBlocks : blocks); ++b) {
+    if (kAll && !kBlocks) __builtin_prefetch(p + ahead);
     const __m256i pixels =
         _mm256_set_m128i(load16<kAll>(p + r.four, left - r.four), load16<kAll>(p, left));
     const __m256i even = _mm256_shuffle_epi8(pixels, r.first);
@@ -88,22 +92,25 @@ inline __m128i output(const Reader& r, const uint8_t* p, int64_t left, const __m
     };
     high = _mm256_add_epi32(high, sum(0));
     low = _mm256_add_epi32(low, sum(2));
+    p += 2 * r.four;
+    left -= 2 * r.four;
+    w += 4;
   }
   const __m256i both = _mm256_add_epi32(_mm256_slli_epi32(high, kLowBits), low);
   const __m128i sum =
       _mm_add_epi32(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
-  return _mm_srai_epi32(_mm_add_epi32(sum, _mm_set1_epi32(kPillowHalf)), kPillowBits);
+  return _mm_srai_epi32(sum, kPillowBits);
 }
 
-template <bool kAll>
-void along_line(const Reader& r, const uint8_t* line, int64_t readable, int64_t ahead, int size,
-                const PillowTaps& t, int n, uint32_t* words) {
-  const int step = r.blocks * kBlockBytes;
+// One line; outputs begin at `offset` bytes of it.
+template <int kBlocks, bool kAll>
+void along_line(const Reader& r, const uint8_t* line, int64_t readable, int64_t ahead,
+                const int32_t* offset, const PillowTaps& t, int n, uint32_t* words) {
+  const int blocks = kBlocks ? kBlocks : t.blocks;
   const auto level = [&](int i) {
-    const int64_t at = int64_t{t.first[i] - t.origin} * size;
-    if (kAll) __builtin_prefetch(line + at + ahead);
-    return output<kAll>(r, line + at, readable - at,
-                        reinterpret_cast<const __m256i*>(t.packed + int64_t{i} * step));
+    const int32_t at = offset[i];
+    const auto* w = reinterpret_cast<const __m256i*>(t.packed) + int64_t{i} * blocks * 4;
+    return output<kBlocks, kAll>(r, line + at, readable - at, ahead, w, blocks);
   };
   int i = 0;
   for (; i + 4 <= n; i += 4) {
@@ -119,13 +126,19 @@ void along_line(const Reader& r, const uint8_t* line, int64_t readable, int64_t 
 
 void along(const PillowLines& lines, const PillowTaps& t, int n, uint32_t* words) {
   const PillowPixels pixels = lines.pixels;
-  const Reader r{pair_bytes(pixels, 0), pair_bytes(pixels, 2), 4 * pixels.size, t.blocks};
-  const int64_t reach = int64_t{std::max(t.first[0], t.first[n - 1]) - t.origin} * pixels.size +
-                        int64_t{8} * t.blocks * pixels.size + 16;
+  const __m256i half = _mm256_zextsi128_si256(_mm_set1_epi32(kPillowHalf >> kLowBits));
+  const Reader r{pair_bytes(pixels, 0), pair_bytes(pixels, 2), half, 4 * pixels.size};
+  int32_t offset[kChunk];
+  for (int i = 0; i < n; ++i) offset[i] = (t.first[i] - t.origin) * pixels.size;
+  const int64_t reach =
+      int64_t{std::max(offset[0], offset[n - 1])} + int64_t{2} * t.blocks * r.four + 16;
   for (int l = 0; l < lines.count; ++l) {
     const int64_t at = l * lines.stride, readable = lines.readable - at;
-    const auto go = readable >= reach ? along_line<true> : along_line<false>;
-    go(r, lines.first + at, readable, lines.stride, pixels.size, t, n, words + int64_t{l} * n);
+    const auto go = readable < reach ? along_line<0, false>
+                    : t.blocks == 1  ? along_line<1, true>
+                    : t.blocks == 2  ? along_line<2, true>
+                                     : along_line<0, true>;
+    go(r, lines.first + at, readable, lines.stride, offset, t, n, words + int64_t{l} * n);
   }
 }
 

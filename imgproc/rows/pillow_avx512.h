@@ -77,7 +77,11 @@ inline void add_taps(const Reader& r, const uint8_t* p, int64_t stride, int64_t 
     return _mm512_permutexvar_epi8(r.order, kAll ? _mm512_loadu_si512(p + l * stride)
                                                  : _mm512_maskz_loadu_epi8(mask, p + l * stride));
   };
+  const auto ask = [&] {  // for what the lines behind have here
+    for (int l = kLines; l < 2 * kLines && kAll; ++l) __builtin_prefetch(p + l * stride);
+  };
   const auto next = [](__m512i sum) { return _mm512_slli_epi32(sum, 8); };
+  if (kBlocks) ask();
   if constexpr (kBlocks == 1) {  // a sum is shifted between its digits
     const __m512i w0 = _mm512_load_si512(w), w1 = _mm512_load_si512(w + 1);
     const __m512i w2 = _mm512_load_si512(w + 2);
@@ -94,6 +98,7 @@ inline void add_taps(const Reader& r, const uint8_t* p, int64_t stride, int64_t 
     sum[l][1] = sum[l][2] = _mm512_setzero_si512();
   }
   for (int b = 0; b < (kBlocks ? kBlocks : blocks); ++b) {
+    if (!kBlocks) ask();
     for (int l = 0; l < kLines; ++l) {
       const __m512i v = pixels(l);
       for (int d = 0; d < kDigits; ++d)
@@ -131,8 +136,6 @@ void along_lines(const Reader& r, const PillowLines& lines, const int32_t* offse
     for (int k = 0; k < 4; ++k) {
       const int own = kAll || i + k < n ? k : 0;  // fewer than four in all
       const int32_t at = offset[i + own];
-      for (int l = kLines; l < 2 * kLines && kAll; ++l)
-        __builtin_prefetch(lines.first + at + l * lines.stride);
       add_taps<kLines, kBlocks, kAll>(r, lines.first + at, lines.stride, lines.readable - at,
                                       w + own * step, blocks, sum[k]);
     }
