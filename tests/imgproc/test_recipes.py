@@ -14,6 +14,7 @@ from foveal import recipes
 from foveal.errors import ArgumentError, FovealError, NotFoundError, SpecError
 from foveal.frame import Frame
 from foveal.image import (
+    Area,
     Bicubic,
     Bilinear,
     Crop,
@@ -106,6 +107,7 @@ def test_hugging_face_fast() -> None:
     [
         ({"resample": 1}, "sample", Lanczos3(antialias=True)),
         ({"resample": 0}, "sample", Nearest()),
+        ({"resample": 4}, "sample", Area()),
         ({"do_rescale": False}, "norm", Norm(1, 0.5, 0.5)),
         ({"do_normalize": False}, "norm", Norm(0.00392156862745098)),
         ({"size": {"height": 30, "width": 50}}, "size", (50, 30)),
@@ -149,7 +151,8 @@ def test_hugging_face_conv_next() -> None:
         (VIT, {"rescale_offset": True}, "'rescale_offset'"),
         (VIT, {"patch_size": 14}, "'patch_size'"),
         (VIT, {"resample": "drop"}, "'resample' is missing"),
-        (VIT, {"resample": 4}, "resample 4"),
+        (VIT, {"resample": 5}, "resample 5"),
+        (VIT, {"resample": 4, "image_processor_type": "ViTImageProcessorFast"}, "resample 4"),
         (VIT, {"resample": 1, "image_processor_type": "ViTImageProcessorFast"}, "resample 1"),
         (VIT, {"image_processor_type": "LevitImageProcessor"}, "LevitImageProcessor"),
         (VIT, {"image_processor_type": 5}, "image_processor_type"),
@@ -188,7 +191,7 @@ def processed(config: dict[str, Any], pixels: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("config", [VIT, CLIP], ids=["vit", "clip"])
-@pytest.mark.parametrize("resample", [0, 1, 2, 3])
+@pytest.mark.parametrize("resample", [0, 1, 2, 3, 4])
 @pytest.mark.parametrize("size", [(640, 427), (101, 333), (224, 224)])
 def test_hugging_face_pixels(config: dict[str, Any], resample: int, size: tuple[int, int]) -> None:
     config = {**config, "resample": resample}
@@ -206,6 +209,7 @@ class Mode(enum.Enum):
     EXACT = "nearest-exact"
     NEAREST = "nearest"
     BOX = "box"
+    HAMMING = "hamming"
 
 
 def thing(name: str, **attributes: Any) -> Any:
@@ -270,6 +274,8 @@ def test_torchvision_compose() -> None:
     assert composed(TENSOR, cubic, CUT).sample == Bicubic(-0.75)
     exact = thing("Resize", size=256, interpolation=Mode.EXACT, antialias=True)
     assert composed(TENSOR, exact, CUT).sample == Nearest()
+    box = thing("Resize", size=256, interpolation=Mode.BOX, antialias=True)
+    assert composed(box, CUT, TENSOR).sample == Area()
 
 
 @pytest.mark.parametrize(
@@ -289,8 +295,11 @@ def test_torchvision_compose() -> None:
         ((RESIZE, CUT, thing("ConvertImageDtype", dtype="torch.float16")), "float16"),
         ((RESIZE, CUT, thing("ToDtype", dtype="torch.float32", scale=False)), "without scale"),
         (
-            (thing("Resize", size=9, interpolation=Mode.BOX, antialias=True, max_size=None), CUT),
-            "'box'",
+            (
+                thing("Resize", size=9, interpolation=Mode.HAMMING, antialias=True, max_size=None),
+                CUT,
+            ),
+            "'hamming'",
         ),
         (
             (TENSOR, thing("Resize", size=9, interpolation=Mode.NEAREST, antialias=True), CUT),

@@ -11,7 +11,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from foveal.errors import ArgumentError
-from foveal.image import Bicubic, Bilinear, Crop, Lanczos3, Nearest, Norm, Pipeline, Stretch
+from foveal.image import (
+    Area,
+    Bicubic,
+    Bilinear,
+    Crop,
+    Lanczos3,
+    Nearest,
+    Norm,
+    Pipeline,
+    Stretch,
+)
 from foveal.recipes._recipe import (
     Recipe,
     json_object,
@@ -150,7 +160,7 @@ class _Processor:
             intermediate="u8",
         )
 
-    def _sample(self) -> Bilinear | Bicubic | Lanczos3 | Nearest:
+    def _sample(self) -> Bilinear | Bicubic | Lanczos3 | Area | Nearest:
         code = self.config.get("resample")
         if code is None or isinstance(code, bool):
             raise refuse(NAME, "key 'resample' is missing: every class has its own default")
@@ -160,12 +170,14 @@ class _Processor:
             return Bicubic(antialias=True)
         if code == 1 and not self.fast:
             return Lanczos3(antialias=True)
+        if code == 4 and not self.fast:
+            return Area()
         if code == 0 and not self.fast:
             return Nearest()
         raise refuse(
             NAME,
             f"resample {code!r:.80} of {'tensors' if self.fast else 'Pillow pictures'}",
-            "0 nearest, 1 Lanczos (both Pillow only), 2 bilinear, 3 bicubic",
+            "0 nearest, 1 Lanczos, 4 box (all Pillow only), 2 bilinear, 3 bicubic",
         )
 
     def _geometry(self) -> tuple[tuple[int, int], Crop | Stretch]:

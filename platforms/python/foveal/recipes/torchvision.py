@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from foveal.errors import NotFoundError
-from foveal.image import Bicubic, Bilinear, Lanczos3, Nearest, Norm, Pipeline
+from foveal.image import Area, Bicubic, Bilinear, Lanczos3, Nearest, Norm, Pipeline
 from foveal.recipes._recipe import (
     Recipe,
     levels,
@@ -24,7 +24,7 @@ from foveal.recipes._recipe import (
 
 NAME = "torchvision"
 
-Sample = Bilinear | Bicubic | Lanczos3 | Nearest
+Sample = Bilinear | Bicubic | Lanczos3 | Area | Nearest
 
 
 def recipe(transforms: Any, *, tensors: bool = False, labels: Sequence[str] = ()) -> Recipe:
@@ -142,6 +142,7 @@ def _sample(
             "bilinear": Bilinear(antialias=True),
             "bicubic": Bicubic(antialias=True),
             "lanczos": Lanczos3(antialias=True),
+            "box": Area(),
             "nearest": Nearest(),
         }
         if kind not in known:
