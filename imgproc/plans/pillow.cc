@@ -302,10 +302,12 @@ Status lower_pillow(Plan& p, const fv_roi* roi) {
   c.rows_first = c.vertical_first != r.transposed;
   build_pillow(s.sample, c.box[r.transposed], c.k, c.along);
   build_pillow(s.sample, c.box[!r.transposed], nullptr, c.across);
-  // As wide as all rows behind one fit the ring.
+  // As wide as all rows behind one fit the ring; no wider than weights fit the first cache, unless
+  // lines are made for it or summed.
+  const int most = c.direct && !c.rows_first ? kChunk / 2 : kChunk;
   const int words = PillowRing::kBytes / 4;
   r.step = r.transposed ? kPillowWords / kPillowTurnedRows
-                        : std::clamp(words / std::max(c.across.taps, 1) & ~7, 32, kChunk);
+                        : std::clamp(words / std::max(c.across.taps, 1) & ~7, 32, most);
   return ok();
 }
 
