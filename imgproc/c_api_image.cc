@@ -224,9 +224,8 @@ Status create_plan(const Spec& given, const fv_tensor& input, fv_axis_order orde
   }
   for (auto& group : p.xo)
     for (auto& tap : group) tap.resize(static_cast<size_t>(spec.width));
-  for (auto& weights : p.xw) weights.resize(static_cast<size_t>(spec.width));
-  for (auto& pairs : p.rows) pairs.resize(static_cast<size_t>(spec.height));
   if (is_cv2(spec)) size_cv2(p);
+  size_lerp(p);
   p.pillow.k = &pillow_kernels();
   p.run.filter = &filter_kernels();
   p.run.fixed_filter = &fixed_filter_kernels();

@@ -283,6 +283,10 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
                         p.chroma_y);
       one_tap = one_tap && p.chroma_x.single && p.chroma_y.single;
     }
+    if (!one_tap && r.source.element == Element::kU8) {
+      lower_lerp(p);
+      return ok();
+    }
     build_offsets(p, g.x0, g.x1);
     r.kind = PlanKind::kAxisAligned;
     // Source elements per tensor pixel, of the densest plane.
@@ -298,12 +302,6 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
       r.kind = PlanKind::kRowsFirst;
       // The chunk's elements, its last tap (2 pixels of at most 64) included, fit a kernel row.
       r.step = std::min(static_cast<int>((kSpan - 256) / std::max(elements, 1.0)) & ~7, kChunk);
-      if (r.source.element == Element::kU8) {
-        r.lerp = &lerp_kernels();
-        r.k = &unfused_kernels();
-        r.skips = false;  // blending asks for the next row
-        build_lerp(p);
-      }
     }
     r.direct = can_run_direct(p);
     r.fast = can_run_fast(p);

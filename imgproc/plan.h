@@ -10,6 +10,7 @@
 #include "imgproc/frame.h"
 #include "imgproc/geometry/transform.h"
 #include "imgproc/plans/cv2.h"
+#include "imgproc/plans/lerp.h"
 #include "imgproc/plans/pillow.h"
 #include "imgproc/rows/filter.h"
 #include "imgproc/rows/kernels.h"
@@ -75,14 +76,6 @@ struct FixedPlane {
   float unit = 0;
 };
 
-// The source rows behind a tensor row: weight of the second, in 1 / kBlendOne, and how much the
-// blended row counts (less than 1 beside a constant border).
-struct RowPair {
-  int32_t a, b;
-  int weight;
-  float gain;
-};
-
 // Everything one run needs, fixed before the bands start.
 struct Run {
   const Kernels* k = nullptr;
@@ -138,8 +131,7 @@ struct Plan {
   Axis chroma_x, chroma_y;        // of linear chroma
   Cv2 cv2;                        // kCv2
   std::vector<int32_t> xo[3][2];  // [group][tap] offsets along tensor x
-  std::vector<int32_t> xw[3];     // [group] run.lerp: pack_weights of both
-  std::vector<RowPair> rows[2];   // run.lerp: of every tensor row; [1] of linear chroma
+  Lerp lerp;                      // kRowsFirst of bytes
   FilterAxis fx, fy;              // kSeparable; kept from run to run
   Pillow pillow;                  // the pillow profiles
   std::vector<Plan> smaller;      // run.reduced: the one that has to run before; else unused
@@ -158,8 +150,9 @@ struct Rows {
   alignas(64) float inside[kChunk];
 };
 
-// The same of several rows: what kSeparable makes at once. A quarter turn makes columns of the
-// tensor: the higher the block, the fewer times it goes down all of the source.
+// The same of several rows: what kSeparable and quarter turns of bytes make at once. A quarter turn
+// makes columns of the tensor: the higher the block, the fewer times it goes down all of the
+// source.
 struct BandBlock {
   static constexpr int kColumns = 128, kTurnedRows = 64, kTurnedColumns = 32;
 
@@ -181,10 +174,15 @@ Status lower(Plan& plan, const fv_frame& frame, const fv_roi* roi);
 // rows.inside where run.constant.
 void sample_axis_aligned(const Plan& plan, int x, int y, int n, Rows& rows);
 void sample_gather(const Plan& plan, int x, int y, int n, Rows& rows);
-void sample_lerp(const Plan& plan, int x, int y, int n, Rows& rows);
 
-// plans/lerp.cc: xw and rows, from axes and offsets.
-void build_lerp(Plan& plan);
+// plans/lerp.cc: axis-aligned runs of bytes. size_lerp allocates the tables once; lower_lerp
+// completes a run whose axes are built. Quarter turns fill blocks.
+void size_lerp(Plan& plan);
+void lower_lerp(Plan& plan);
+void sample_lerp(const Plan& plan, int x, int y, int n, Rows& rows);
+void sample_lerp(const Plan& plan, int x, int n, int y0, int y1, BandBlock& block);
+// How much of the picture n tensor pixels from (x, y) on see.
+void weigh_inside(const Plan& plan, int x, int y, int n, float* inside);
 
 // plans/warp.cc: which of n tensor pixels from (x, y) on sample_warp takes; writes to rows from
 // `at` on.

@@ -126,7 +126,7 @@ void run_pillow(const Plan& p, int y0, int y1) {
 int band_rows(const Plan& p) {
   const bool pillow = p.run.kind == PlanKind::kPillow;
   if (pillow && !p.run.transposed) return kPillowRows;
-  if (!p.run.transposed || (!pillow && p.run.kind != PlanKind::kSeparable)) return kBandRows;
+  if (!p.run.transposed || (!pillow && !in_blocks(p.run))) return kBandRows;
   // High ones, but four of them at least: threads share them.
   return std::clamp(p.spec.height / 4 / kBandRows * kBandRows, kBandRows,
                     pillow ? kPillowTurnedRows : BandBlock::kTurnedRows);
@@ -159,7 +159,8 @@ const float* finish_color(const Run& r, int c, int n, const float* const in[3], 
 }
 
 bool in_blocks(const Run& r) {
-  return r.kind == PlanKind::kSeparable && (!r.whole || r.transposed);
+  if (r.kind == PlanKind::kSeparable) return !r.whole || r.transposed;
+  return r.lerp && r.transposed;
 }
 
 void sample_pixels(const Plan& p, int x, int y, int n, Rows& rows) {
@@ -179,6 +180,7 @@ void sample_pixels(const Plan& p, int x, int y, int n, Rows& rows) {
 
 void sample_block(const Plan& p, int x, int n, int y0, int y1, BandBlock& block) {
   const Run& r = p.run;
+  if (r.lerp) return sample_lerp(p, x, n, y0, y1, block);
   sample_separable(p, x, n, y0, y1, block);
   if (r.source.unit == 1) return;
   for (int y = 0; y < y1 - y0; ++y)
@@ -186,6 +188,7 @@ void sample_block(const Plan& p, int x, int n, int y0, int y1, BandBlock& block)
 }
 
 void inside_of_block(const Plan& p, int x, int n, int y, float* inside) {
+  if (p.run.lerp) return weigh_inside(p, x, y, n, inside);
   const float down = p.fy.inside[static_cast<size_t>(y)];
   for (int i = 0; i < n; ++i) inside[i] = p.fx.inside[static_cast<size_t>(x + i)] * down;
 }

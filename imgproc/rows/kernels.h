@@ -77,7 +77,8 @@ struct LinearMap {  // sensor pixel index = (a, b, c) . (dx, dy, 1), per axis; f
 };
 
 // Of one type of component. Offsets, strides and counts are in elements. Results are stored numbers
-// as floats; floats of a frame are clamped to 0..1 first, NaN to 0.
+// as floats; floats of a frame are clamped to 0..1 first, NaN to 0. sample1, sample_lanes and
+// lerp_rows are NULL of bytes: see rows/lerp.h.
 struct ElementKernels {
   // out[i] = v0 * (w0 r0[o0] + w1 r0[o1]) + v1 * (w0 r1[o0] + w1 r1[o1])
   void (*sample1)(const void* r0, const void* r1, XTaps t, float v0, float v1, int n, float* out);

@@ -99,12 +99,7 @@ template <class T>
 void sample_lanes(const void* p0, int64_t readable0, const void* p1, int64_t readable1, int span,
                   XTaps t, float v0, float v1, int n, float* const lane[3]) {
   const T *r0 = static_cast<const T*>(p0), *r1 = static_cast<const T*>(p1);
-  int done = 0;
-#if defined(__AVX2__)
-  if constexpr (sizeof(T) == 1)
-    done = sample_fours(r0, readable0, r1, readable1, span, t, v0, v1, n, lane);
-#endif
-  store_lanes(done, n, span, lane, [&](int i) {
+  store_lanes(0, n, span, lane, [&](int i) {
     const F32x4 a = t.w0[i] * load_pixel(r0, t.o0[i], readable0, span) +
                     t.w1[i] * load_pixel(r0, t.o1[i], readable0, span);
     const F32x4 b = t.w0[i] * load_pixel(r1, t.o0[i], readable1, span) +
@@ -470,8 +465,13 @@ void mask_nearest(const MaskRow& r, int n, float* FV_R out) {
 
 template <class T>
 constexpr ElementKernels of_element() {
-  return {sample1<T>,   sample_lanes<T>, copy1<T>,       unpack<T>,
-          lerp_rows<T>, gather1<T>,      gather_lanes<T>};
+  ElementKernels k{nullptr, nullptr, copy1<T>, unpack<T>, nullptr, gather1<T>, gather_lanes<T>};
+  if constexpr (sizeof(T) > 1) {
+    k.sample1 = sample1<T>;
+    k.sample_lanes = sample_lanes<T>;
+    k.lerp_rows = lerp_rows<T>;
+  }
+  return k;
 }
 
 extern const Kernels kTable;

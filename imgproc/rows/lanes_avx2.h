@@ -51,25 +51,8 @@ inline void store4(__m128 p, __m128 q, __m128 r, __m128 s, int i, int bytes, flo
     _mm_storeu_ps(lane[2] + i, _mm_movelh_ps(_mm_unpackhi_ps(p, q), _mm_unpackhi_ps(r, s)));
 }
 
-// Both return how many pixels are done: all whole fours, up to one whose four bytes at a tap might
-// lie beyond `readable`.
-inline int sample_fours(const uint8_t* r0, int64_t readable0, const uint8_t* r1, int64_t readable1,
-                        int bytes, XTaps t, float v0, float v1, int n, float* const lane[3]) {
-  const __m128i limit = readable_limit(std::min(readable0, readable1));
-  const __m256 top = _mm256_set1_ps(v0), below = _mm256_set1_ps(v1);
-  const auto pixel = [&](int i) {
-    const __m256 a = two_taps(r0, t.o0[i], t.o1[i]), b = two_taps(r1, t.o0[i], t.o1[i]);
-    const __m256 column = _mm256_fmadd_ps(below, b, _mm256_mul_ps(top, a));
-    return left_and_right(_mm256_mul_ps(column, two_weights(t.w0 + i, t.w1 + i)));
-  };
-  int i = 0;
-  for (; i + 4 <= n; i += 4) {
-    if (!readable4(_mm_max_epi32(load4(t.o0 + i), load4(t.o1 + i)), limit)) break;
-    store4(pixel(i), pixel(i + 1), pixel(i + 2), pixel(i + 3), i, bytes, lane);
-  }
-  return i;
-}
-
+// Returns how many pixels are done: all whole fours, up to one whose four bytes at a tap might lie
+// beyond `readable`.
 inline int gather_fours(const uint8_t* base, int64_t readable, int bytes, const Taps4& t,
                         const Weights4& w, int n, float* const lane[3]) {
   const __m128i limit = readable_limit(readable);

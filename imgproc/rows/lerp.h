@@ -32,6 +32,9 @@ struct LerpTaps {
 };
 
 struct LerpKernels {
+  // Both taps of n pixels, as neighbours: of the first `span` elements of each, in room for 1, 2 or
+  // (3) 4; what is left of it holds anything. Never reads at or beyond row + readable.
+  void (*pick)(const uint8_t* row, int64_t readable, int span, LerpTaps t, int n, uint8_t* out);
   // out[i] = 128 a[i] + ((b[i] - a[i]) * weight + 128 >> 8), then kBlendSlack zeros; weight of b,
   // below kBlendOne. Asks memory for n bytes from next_a and next_b on, unless they are NULL.
   void (*blend)(const uint8_t* a, const uint8_t* b, int weight, int n, const uint8_t* next_a,
@@ -45,6 +48,8 @@ struct LerpKernels {
                 float* const lane[3]);
   void (*taps)(const int16_t* row, int32_t first, int span, LerpTaps t, float gain, int n,
                float* const lane[3]);
+  // out[i * out_step + c] = in[c * in_step + i], c < columns, i < n.
+  void (*turn)(const float* in, int in_step, int columns, int n, float* out, int out_step);
   // As in Kernels, every operation rounded by itself.
   void (*mix3)(const float* a, const float* b, const float* c, const float* inside,
                const float m[4], float border, int n, float* out);

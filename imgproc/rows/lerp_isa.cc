@@ -1,4 +1,6 @@
 // Compiled once per instruction set, without contraction: see lerp.h.
+#include <algorithm>
+
 #include "imgproc/rows/color.h"
 #include "imgproc/rows/lerp.h"
 #include "imgproc/rows/pairs.h"
@@ -7,6 +9,26 @@ namespace foveal::imgproc::FOVEAL_ISA {
 namespace {
 
 constexpr int kAhead = 64;  // bytes of a cache line
+
+template <class Word>
+inline void pick_words(const uint8_t* __restrict row, LerpTaps t, int n, uint8_t* __restrict out) {
+  for (int i = 0; i < n; ++i) {
+    const Word taps[2] = {load_as<Word>(row + t.o0[i]), load_as<Word>(row + t.o1[i])};
+    std::memcpy(out + i * sizeof taps, taps, sizeof taps);
+  }
+}
+
+void pick(const uint8_t* row, int64_t readable, int span, LerpTaps t, int n, uint8_t* out) {
+  if (span == 1) return pick_words<uint8_t>(row, t, n, out);
+  if (span == 2) return pick_words<uint16_t>(row, t, n, out);
+  int32_t last = 0;
+  for (int i = 0; i < n; ++i) last = std::max(last, std::max(t.o0[i], t.o1[i]));
+  if (last + 4 <= readable) return pick_words<uint32_t>(row, t, n, out);
+  for (int i = 0; i < n; ++i) {
+    std::memcpy(out + i * 8, row + t.o0[i], 3);
+    std::memcpy(out + i * 8 + 4, row + t.o1[i], 3);
+  }
+}
 
 inline void blend_run(const uint8_t* __restrict a, const uint8_t* __restrict b, int16_t weight,
                       int n, int16_t* __restrict out) {
@@ -111,9 +133,36 @@ void taps(const int16_t* row, int32_t first, int span, LerpTaps t, float gain, i
       lane[b][i] = tap_sum(row + t.o0[i] + b, row + t.o1[i] + b, t.w[i], gain);
 }
 
+void turn(const float* in, int in_step, int columns, int n, float* out, int out_step) {
+  int c = 0;
+  for (; c + 4 <= columns; c += 4) {
+    const float* from = in + c * in_step;
+    float* to = out + c;
+    const auto row = [&](int k, int i) { return load_as<F32x4>(from + k * in_step + i); };
+    const auto store = [&](int i, F32x4 v) { std::memcpy(to + i * out_step, &v, sizeof v); };
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+      const F32x4 p = row(0, i), q = row(1, i), r = row(2, i), s = row(3, i);
+      const F32x4 pq = __builtin_shufflevector(p, q, 0, 4, 1, 5);
+      const F32x4 rs = __builtin_shufflevector(r, s, 0, 4, 1, 5);
+      store(i, __builtin_shufflevector(pq, rs, 0, 1, 4, 5));
+      store(i + 1, __builtin_shufflevector(pq, rs, 2, 3, 6, 7));
+      const F32x4 hi = __builtin_shufflevector(p, q, 2, 6, 3, 7);
+      const F32x4 lo = __builtin_shufflevector(r, s, 2, 6, 3, 7);
+      store(i + 2, __builtin_shufflevector(hi, lo, 0, 1, 4, 5));
+      store(i + 3, __builtin_shufflevector(hi, lo, 2, 3, 6, 7));
+    }
+    for (; i < n; ++i)
+      for (int k = 0; k < 4; ++k) to[i * out_step + k] = from[k * in_step + i];
+  }
+  for (; c < columns; ++c)
+    for (int i = 0; i < n; ++i) out[i * out_step + c] = in[c * in_step + i];
+}
+
 }  // namespace
 
 extern const LerpKernels kLerpTable;
-const LerpKernels kLerpTable = {blend, taps1, taps2, taps, mix3, mix1, finish, mix3_finish};
+const LerpKernels kLerpTable = {pick, blend, taps1, taps2,  taps,
+                                turn, mix3,  mix1,  finish, mix3_finish};
 
 }  // namespace foveal::imgproc::FOVEAL_ISA

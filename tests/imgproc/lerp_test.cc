@@ -109,6 +109,37 @@ void check_taps(const LerpKernels& k, int n) {
   }
 }
 
+void check_pick(const LerpKernels& k, int n) {
+  for (int span = 1; span <= 3; ++span) {
+    const int room = span == 3 ? 4 : span, pixels = 1 + below(90), pixel = span + below(3);
+    const std::vector<uint8_t> row = bytes((pixels - 1) * pixel + span, false);
+    std::vector<int32_t> o0, o1;
+    for (int i = 0; i < n; ++i) {
+      o0.push_back(below(pixels) * pixel);
+      o1.push_back((i % 3 ? below(pixels) : pixels - 1) * pixel);
+    }
+    std::vector<uint8_t> out(static_cast<size_t>(2 * room * n));
+    const int64_t readable = static_cast<int64_t>(row.size());
+    k.pick(row.data(), readable, span, {o0.data(), o1.data(), nullptr}, n, out.data());
+    for (int i = 0; i < n; ++i) {
+      for (int b = 0; b < span; ++b) {
+        const size_t at = static_cast<size_t>(i), to = static_cast<size_t>(2 * room * i + b);
+        CHECK_EQ(out[to], row[static_cast<size_t>(o0[at] + b)]);
+        CHECK_EQ(out[to + static_cast<size_t>(room)], row[static_cast<size_t>(o1[at] + b)]);
+      }
+    }
+  }
+}
+
+void check_turn(const LerpKernels& k, int columns, int n) {
+  std::vector<float> in(static_cast<size_t>(columns * 64)), out(static_cast<size_t>(n * columns));
+  for (float& v : in) v = static_cast<float>(below(1000));
+  k.turn(in.data(), 64, columns, n, out.data(), columns);
+  for (int i = 0; i < n; ++i)
+    for (int c = 0; c < columns; ++c)
+      CHECK_EQ(out[static_cast<size_t>(i * columns + c)], in[static_cast<size_t>(c * 64 + i)]);
+}
+
 struct Colours {
   std::vector<float> out[6];
 };
@@ -146,6 +177,9 @@ void check_all(const LerpKernels& k) {
   for (const int n : {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 100, 256}) {
     check_blend(k, n);
     check_taps(k, n);
+    check_pick(k, n);
+    if (n <= 64)
+      for (int columns = 1; columns <= 8; ++columns) check_turn(k, columns, n);
     const Colours want = colours(baseline::kLerpTable, n), got = colours(k, n);
     for (int i = 0; i < 6; ++i)
       CHECK(std::memcmp(want.out[i].data(), got.out[i].data(), want.out[i].size() * 4) == 0);

@@ -17,6 +17,9 @@ COMPONENT, COLOUR = 1 / 64, 0.055
 
 def taps(p: float, n: int, rule: str) -> list[tuple[int, float]]:
     """Two source pixels of n around index p, and their weights."""
+    if rule == "reflect101" and n > 1:
+        p = abs(p) % (2 * n - 2)
+        p = 2 * n - 2 - p if p > n - 1 else p
     i = math.floor(p)
     second = float(np.float32(p - i))
     if rule == "constant_hard" and not -0.5 <= p < n - 0.5:
@@ -62,8 +65,6 @@ def sample(planes: np.ndarray, x: float, y: float, rule: str) -> tuple[np.ndarra
 def sampler(spec: dict[str, Any], picture: twin.Picture, border: Any, rule: str) -> Callable:
     """For `twin.run`."""
     rotation, mirror = twin.orientation(spec, picture)
-    if not rule.startswith("constant"):
-        rule = "replicate"
     linear = spec["yuv"].get("chroma") == "linear" and picture.chroma is not None
     linear = linear and spec["color"] != "GRAY"
     siting = spec["yuv"].get("siting", "frame")

@@ -85,15 +85,30 @@ def test_what_is_sampled_in_floats() -> None:
     for fmt in ("rgb16", "rgbf32", "p010"):
         _, said = sampled({"size": [7, 5]}, format_cases.build(fmt, 19, 12)[0])
         assert "rows first" in said and "whole numbers" not in said
+        turned, _ = format_cases.build(fmt, 19, 12, rotation=90)
+        assert "taps (axis-aligned), quarter turn, chunks" in sampled({"size": [7, 5]}, turned)[1]
     bytes_ = make("rgb", 19, 12)[0]
-    outside = {"k": "matrix", "m": [1.3, 0, -9.1, 0, 1.7, -3.3, 0, 0, 1]}
     for spec in (
-        {"size": [7, 5], "orient": 90},
-        {"size": [7, 5], "fit": outside, "border": {"k": "reflect101"}},
         {"size": [19, 12]},
         {"size": [7, 5], "sample": Nearest().to_spec()},
     ):
         assert "whole numbers" not in sampled(spec, bytes_)[1]
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_quarter_turns_and_large_reductions(fmt: str) -> None:
+    """Blocks of columns, and taps that are picked one by one."""
+    for source, size, name in (
+        ((97, 211), [191, 83], "rows first (axis-aligned), quarter turn"),
+        ((301, 1789), [131, 7], "taps (axis-aligned), quarter turn"),
+        ((1789, 301), [7, 131], "taps (axis-aligned), straight"),
+    ):
+        rotation = 90 if "turn" in name else 0
+        made = make(fmt, *(source if rotation == 0 else source[::-1]), rotation=rotation, row_pad=1)
+        got, said = sampled({"size": size}, made[0])
+        assert f"{name}, in whole numbers" in said
+        want = twin.run({"size": size}, made[1], sampler=lerp_twin.sampler)
+        np.testing.assert_allclose(got, want, rtol=0, atol=1e-3)
 
 
 @pytest.mark.parametrize("fmt", ["yuyv", "uyvy", "i444", "nv16", "yv12", "gray_alpha"])

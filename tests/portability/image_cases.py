@@ -82,7 +82,8 @@ def lines() -> Iterator[str]:
                 yield f"{fmt} 131 97 {rotation} u8 - {json.dumps(spec)}"
     for spec in _floats():
         for fmt in FORMATS:
-            yield f"{fmt} 131 97 180 f32 - {json.dumps(spec)}"
+            for rotation in (180, 270):
+                yield f"{fmt} 131 97 {rotation} f32 - {json.dumps(spec)}"
     turned = _spec(size=[48, 32], profile="cv2_4", roi="per_call")
     inside = {"imgproc": 1, "size": [48, 32], "roi": "per_call", "norm": {"scale": 1 / 255}}
     for fmt in FORMATS:
