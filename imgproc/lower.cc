@@ -232,6 +232,8 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
     FV_TRY(lower_pillow(p, roi));
     if (!r.nearest) return ok();
   }
+  if (s.color == Color::kGray && r.source.family == Family::kYuv)
+    r.source.groups = r.source.channels = 1;  // nobody looks at chroma
   r.outside = g.inside ? Outside::kClamp : outside_of(s.border);
   r.constant = r.outside == Outside::kNothing || r.outside == Outside::kCut;
 
