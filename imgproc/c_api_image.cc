@@ -83,7 +83,8 @@ std::string explain(const Plan& p) {
               format_info(p.ran_format)->name, frame.width, frame.height, g.rotation,
               g.mirror ? ", mirrored" : "", g.upright_width, g.upright_height);
   t += format("plan: %s, %s%s, chunks of %d pixels, image area [%d, %d, %d, %d]\n",
-              kKinds[static_cast<int>(r.kind)],
+              r.kind == PlanKind::kPillow && !is_pillow(p.spec) ? "torch"
+                                                                : kKinds[static_cast<int>(r.kind)],
               r.kind == PlanKind::kCv2         ? cv2_name(p.cv2)
               : r.kind == PlanKind::kPillow    ? pillow_name(p.pillow)
               : r.kind == PlanKind::kSeparable ? separable_name(r)

@@ -30,13 +30,29 @@ void put(const std::vector<double>& values, int at, int shift, int d, Filter& f)
   }
 }
 
-// torch places its pixels in float32, and large frames show it: up to 0.03 of 255.
+// torch places its pixels in float32 (not those of bytes), and large frames show it: up to 0.03 of
+// 255.
+bool places_in_floats(const Spec& s) {
+  return s.profile == Profile::kTorch && s.intermediate == Intermediate::kF32;
+}
 double centre_of(const Spec& s, const AxisMap& m, int d) {
   const double at = d - m.origin + 0.5;
-  if (s.profile != Profile::kTorch || s.grid != Grid::kHalfPixel) return m.start + at * m.scale;
+  if (!places_in_floats(s) || s.grid != Grid::kHalfPixel) return m.start + at * m.scale;
   const float scale = static_cast<float>(m.scale);
   if (s.antialias) return m.start + scale * static_cast<float>(at);
   return m.start + static_cast<float>(static_cast<double>(scale) * at - 0.5) + 0.5;
+}
+
+// How far a filter is stretched, and how far it reaches from its centre, in source pixels.
+struct Reach {
+  double stretch, support;
+};
+Reach reach_of(const Spec& s, const AxisMap& m) {
+  // Area averages what a tensor pixel covers, when that is less than a pixel, too.
+  const double stretch = s.sample == SampleKind::kArea ? m.scale
+                         : s.antialias                 ? std::max(m.scale, 1.0)
+                                                       : 1.0;
+  return {stretch, filter_radius(s.sample) * stretch};
 }
 
 // The source pixels [begin, end) that a tensor pixel's filter sees; at least one.
@@ -47,7 +63,7 @@ Window window_of(const Spec& s, const AxisMap& m, int d, double support) {
   const bool area = s.sample == SampleKind::kArea;
   const double centre = centre_of(s, m, d);
   double lo = centre - support, hi = centre + support;
-  if (s.profile == Profile::kTorch) {
+  if (places_in_floats(s)) {
     lo = static_cast<float>(lo);
     hi = static_cast<float>(hi);
   }
@@ -77,25 +93,76 @@ bool can_reduce(const Spec& s) {
          (s.profile == Profile::kExact || s.profile == Profile::kFast);
 }
 
+Status check_taps(const Spec& s, const AxisMap& m) {
+  const double wanted = (2 * reach_of(s, m).support + 2) * (m.to - m.from);
+  if (wanted <= kMaxTaps) return ok();
+  return Status(FV_INVALID_ARGUMENT,
+                format("image plan: sample: %d pixels of %.3g source pixels each are too much to "
+                       "filter",
+                       m.to - m.from, m.scale),
+                "choose a smaller region");
+}
+
+int weigh(const Spec& s, const AxisMap& m, int d, std::vector<double>& w, double& inside) {
+  inside = 1;
+  const auto [stretch, support] = reach_of(s, m);
+  const auto [centre, begin, end] = window_of(s, m, d, support);
+  // Weights of the window, normalised; then what of it lies in the frame.
+  w.clear();
+  double sum = 0;
+  for (double i = begin; i < end; ++i) {
+    const double v =
+        s.sample == SampleKind::kArea
+            ? std::max(std::min(i + 1, centre + support) - std::max(i, centre - support), 0.0)
+            : filter_shape(s.sample, (i - centre + 0.5) * (1 / stretch), s.bicubic_a);
+    w.push_back(v);
+    sum += v;
+  }
+  if (sum != 0)
+    for (double& v : w) v /= sum;
+  else
+    w.assign(1, 1.0);
+  const double first = inner(m, begin);
+  const double last = inner(m, begin + static_cast<double>(w.size()) - 1);
+  const size_t kept = static_cast<size_t>(last - first) + 1;
+  if (kept != w.size() || begin != first) {
+    double before = 0, after = 0;
+    const auto from = static_cast<int64_t>(first - begin);  // may lie outside of w
+    const auto count = static_cast<int64_t>(w.size());
+    for (int64_t k = 0; k < count; ++k) {
+      if (begin + static_cast<double>(k) < 0) before += w[static_cast<size_t>(k)];
+      if (begin + static_cast<double>(k) > m.size - 1) after += w[static_cast<size_t>(k)];
+    }
+    if (from >= 0 && from < count) {
+      w.erase(w.begin(), w.begin() + from);
+      w.resize(kept);
+    } else {
+      w.assign(kept, 0.0);
+    }
+    if (m.constant) {
+      inside = 1 - before - after;
+    } else {
+      w.front() += before;
+      w.back() += after;
+    }
+  }
+  int at = static_cast<int>(first);
+  if (m.flip) {
+    std::reverse(w.begin(), w.end());
+    at = m.size - at - static_cast<int>(w.size());
+  }
+  return at;
+}
+
 Status build_filter(const Spec& s, const AxisMap& m, FilterAxis& axis) {
   if (axis.built && axis.map == m) return ok();
   axis.built = false;
-  const bool area = s.sample == SampleKind::kArea;
-  // Area averages what a tensor pixel covers, when that is less than a pixel, too.
-  const double stretch = area ? m.scale : s.antialias ? std::max(m.scale, 1.0) : 1.0;
-  const double support = filter_radius(s.sample) * stretch;
-  const double wanted = (2 * support + 2) * (m.to - m.from);
-  if (wanted > kMaxTaps)
-    return Status(FV_INVALID_ARGUMENT,
-                  format("image plan: sample: %d pixels of %.3g source pixels each are too much to "
-                         "filter",
-                         m.to - m.from, m.scale),
-                  "choose a smaller region");
+  FV_TRY(check_taps(s, m));
   const size_t n = static_cast<size_t>(m.to);
-  axis.inside.assign(n, 1.0f);
+  axis.inside.resize(n);
   double widest = 1;
   for (int d = m.from; d < m.to; ++d) {
-    const Window v = window_of(s, m, d, support);
+    const Window v = window_of(s, m, d, reach_of(s, m).support);
     widest = std::max(widest, inner(m, v.end - 1) - inner(m, v.begin) + 1);
   }
   for (int i = 0; i < m.planes; ++i) {
@@ -109,50 +176,9 @@ Status build_filter(const Spec& s, const AxisMap& m, FilterAxis& axis) {
   }
   std::vector<double>& w = axis.window;
   for (int d = m.from; d < m.to; ++d) {
-    const auto [centre, begin, end] = window_of(s, m, d, support);
-    // Weights of the window, normalised; then what of it lies in the frame.
-    w.clear();
-    double sum = 0;
-    for (double i = begin; i < end; ++i) {
-      const double v =
-          area ? std::max(std::min(i + 1, centre + support) - std::max(i, centre - support), 0.0)
-               : filter_shape(s.sample, (i - centre + 0.5) * (1 / stretch), s.bicubic_a);
-      w.push_back(v);
-      sum += v;
-    }
-    if (sum != 0)
-      for (double& v : w) v /= sum;
-    else
-      w.assign(1, 1.0);
-    const double first = inner(m, begin);
-    const double last = inner(m, begin + static_cast<double>(w.size()) - 1);
-    const size_t kept = static_cast<size_t>(last - first) + 1;
-    if (kept != w.size() || begin != first) {
-      double before = 0, after = 0;
-      const auto from = static_cast<int64_t>(first - begin);  // may lie outside of w
-      const auto count = static_cast<int64_t>(w.size());
-      for (int64_t k = 0; k < count; ++k) {
-        if (begin + static_cast<double>(k) < 0) before += w[static_cast<size_t>(k)];
-        if (begin + static_cast<double>(k) > m.size - 1) after += w[static_cast<size_t>(k)];
-      }
-      if (from >= 0 && from < count) {
-        w.erase(w.begin(), w.begin() + from);
-        w.resize(kept);
-      } else {
-        w.assign(kept, 0.0);
-      }
-      if (m.constant) {
-        axis.inside[static_cast<size_t>(d)] = static_cast<float>(1 - before - after);
-      } else {
-        w.front() += before;
-        w.back() += after;
-      }
-    }
-    int at = static_cast<int>(first);
-    if (m.flip) {
-      std::reverse(w.begin(), w.end());
-      at = m.size - at - static_cast<int>(w.size());
-    }
+    double inside;
+    const int at = weigh(s, m, d, w, inside);
+    axis.inside[static_cast<size_t>(d)] = static_cast<float>(inside);
     for (int i = 0; i < m.planes; ++i) put(w, at + m.odd[i], m.shift[i], d, axis.plane[i]);
   }
   for (int i = 0; i < m.planes; ++i) quantize(m.from, m.to, m.down, axis.plane[i]);

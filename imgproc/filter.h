@@ -61,11 +61,19 @@ bool is_filter(const Spec& spec);
 // Whether it is defined for regions that are turned or in perspective, too.
 bool can_reduce(const Spec& spec);
 
+// FV_INVALID_ARGUMENT if the filter covers too many pixels.
+Status check_taps(const Spec& spec, const AxisMap& map);
+
+// The weights of tensor pixel d, in memory order; returns the source pixel of the first one. All
+// lie in the frame; what the filter sees beyond it is added to the outermost ones, or with
+// map.constant is left out: `inside` is the sum of what is left.
+int weigh(const Spec& spec, const AxisMap& map, int d, std::vector<double>& weights,
+          double& inside);
+
 // Fills what belongs to `fixed` for pixels [from, to).
 void quantize(int from, int to, bool down, Filter& f);
 
-// Builds the tables unless they are there already.
-// FV_INVALID_ARGUMENT if the filter covers too many pixels.
+// Builds the tables unless they are there already. Fails as check_taps does.
 Status build_filter(const Spec& spec, const AxisMap& map, FilterAxis& axis);
 
 }  // namespace foveal::imgproc

@@ -253,14 +253,14 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
     FV_TRY(lower_reduced(p, map));
   } else if (filter) {
     r.jumps = false;
+    const AxisMap x =
+        straight ? axis_map(r, 0, m[0], m[2], false) : axis_map(r, 0, m[3], m[5], true);
+    const AxisMap y =
+        straight ? axis_map(r, 1, m[4], m[5], true) : axis_map(r, 1, m[1], m[2], false);
+    if (is_torch_bytes(s) && !r.constant) return lower_torch_bytes(p, x, y);
     r.kind = PlanKind::kSeparable;
-    if (straight) {
-      FV_TRY(build_filter(s, axis_map(r, 0, m[0], m[2], false), p.fx));
-      FV_TRY(build_filter(s, axis_map(r, 1, m[4], m[5], true), p.fy));
-    } else {
-      FV_TRY(build_filter(s, axis_map(r, 0, m[3], m[5], true), p.fx));
-      FV_TRY(build_filter(s, axis_map(r, 1, m[1], m[2], false), p.fy));
-    }
+    FV_TRY(build_filter(s, x, p.fx));
+    FV_TRY(build_filter(s, y, p.fy));
     r.whole = choose_whole(p);
     r.skips = false;
     if (crossed || !r.whole) r.step = BandBlock(crossed).columns;

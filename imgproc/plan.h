@@ -212,6 +212,13 @@ void sample_cv2(const Plan& plan, int x, int y, int n, Rows& rows);
 // source, geometry and colour are known; with run.nearest what is left is to take pixels of the
 // boxes.
 Status lower_pillow(Plan& plan, const fv_roi* roi);
+// What it shares with others of two passes of bytes: how lines are read (luma: R, G, B become
+// Pillow's "L" first), then, with both tables built, the rest of the run.
+void choose_lines(Plan& plan, bool luma);
+void start_passes(Plan& plan);
+// plans/torch_bytes.cc: the same for profile "torch" with intermediate "u8", along tensor x and y.
+bool is_torch_bytes(const Spec& spec);
+Status lower_torch_bytes(Plan& plan, const AxisMap& x, const AxisMap& y);
 // Tensor pixels [x, x + n) of rows [y0, y1) into the scratch, n <= run.step, y1 - y0 <=
 // kPillowRows; then row y0 + `row` of them as rows.c.
 void sample_pillow(const Plan& plan, int x, int n, int y0, int y1, PillowScratch& scratch);

@@ -325,10 +325,6 @@ Status check_sampler(const Spec& s) {
                              " defines sample \"bicubic\" with a = -0.5 when antialias is "
                              "set and with -0.75 otherwise",
                          "set a");
-    if (s.intermediate == Intermediate::kU8 && s.sample == SampleKind::kBicubic)
-      return unsupported(
-          profile + " with intermediate \"u8\" is not available in this build for " + sample,
-          "use intermediate \"f32\"");
     if (s.antialias && s.grid != Grid::kHalfPixel)
       return unsupported(profile + " defines antialias for grid \"half_pixel\" only",
                          "use that grid");

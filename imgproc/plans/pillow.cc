@@ -75,21 +75,11 @@ bool copies(const PillowBox& b) {
   return b.begin == std::floor(b.begin) && static_cast<double>(b.end - b.begin) == b.result;
 }
 
-void choose_lines(const Spec& spec, Run& r, Pillow& c) {
-  const Source& s = r.source;
-  const Group& g = s.group[0];
-  const Channel& ch = s.channel[g.lowest];
-  const bool gray = spec.color == Color::kGray;
-  r.luma = gray && s.family == Family::kRgb;
-  c.direct = s.family != Family::kYuv && s.element == Element::kU8 && ch.pixel <= 4 && !r.luma;
-  for (int j = 0; j < 3; ++j) c.shift[j] = 8 * j;
-  if (c.direct) {
-    c.pixels = {static_cast<int>(ch.pixel), g.span};
-    for (int j = 0; j < s.channels; ++j)
-      c.shift[j] = 8 * static_cast<int>(s.channel[j].data - ch.data);
-    return;
-  }
-  c.pixels = {spec.channels(), spec.channels()};
+// The components of lines are the tensor's own.
+void take_converted(Run& r) {
+  r.color = ColorMap{};
+  r.color.copy = true;
+  for (int j = 0; j < 3; ++j) r.color.from[j] = r.luma ? 0 : j;
 }
 
 // Pixels [at, at + n) of memory row `row` as packed bytes of the tensor's colour.
@@ -124,7 +114,7 @@ void convert_line(const Plan& p, int row, int at, int n, uint8_t* out) {
         p.pillow.k->luma(level[0], level[1], level[2], m, color[c]);
       else if (r.line_color.copy)
         done[c] = level[r.line_color.from[c]];
-      else if (channels == 1)
+      else if (s.channels == 1 || (weights[1] == 0 && weights[2] == 0))
         k.mix1(level[0], nullptr, weights, 0, m, color[c]);
       else
         k.mix3(level[0], level[1], level[2], nullptr, weights, 0, m, color[c]);
@@ -275,6 +265,40 @@ const char* pillow_name(const Pillow& c) {
   return c.vertical_first ? "resize, vertical pass first" : "resize, horizontal pass first";
 }
 
+void choose_lines(Plan& p, bool luma) {
+  Run& r = p.run;
+  Pillow& c = p.pillow;
+  const Source& s = r.source;
+  const Group& g = s.group[0];
+  const Channel& ch = s.channel[g.lowest];
+  r.luma = luma;
+  c.direct = s.family != Family::kYuv && s.element == Element::kU8 && ch.pixel <= 4 && !r.luma;
+  for (int j = 0; j < 3; ++j) c.shift[j] = 8 * j;
+  if (c.direct) {
+    c.pixels = {static_cast<int>(ch.pixel), g.span};
+    for (int j = 0; j < s.channels; ++j)
+      c.shift[j] = 8 * static_cast<int>(s.channel[j].data - ch.data);
+    return;
+  }
+  c.pixels = {p.spec.channels(), p.spec.channels()};
+}
+
+void start_passes(Plan& p) {
+  Run& r = p.run;
+  Pillow& c = p.pillow;
+  r.line_color = r.color;
+  if (r.luma || !c.direct) take_converted(r);
+  r.kind = PlanKind::kPillow;
+  r.jumps = r.skips = r.constant = false;
+  c.rows_first = c.vertical_first != r.transposed;
+  // As wide as all rows behind one fit the ring; no wider than weights fit the first cache, unless
+  // lines are made for it or summed.
+  const int most = c.direct && !c.rows_first ? kChunk / 2 : kChunk;
+  const int words = PillowRing::kBytes / 4;
+  r.step = r.transposed ? kPillowWords / kPillowTurnedRows
+                        : std::clamp(words / std::max(c.across.taps, 1) & ~7, 32, most);
+}
+
 Status lower_pillow(Plan& p, const fv_roi* roi) {
   Run& r = p.run;
   Pillow& c = p.pillow;
@@ -285,29 +309,18 @@ Status lower_pillow(Plan& p, const fv_roi* roi) {
   r.transposed = turn.m[0] == 0;
   c.box[0].flip = turn.m[r.transposed ? 3 : 0] < 0;
   c.box[1].flip = turn.m[r.transposed ? 1 : 4] < 0;
-  choose_lines(s, r, c);
+  choose_lines(p, s.color == Color::kGray && r.source.family == Family::kRgb);
   r.nearest = s.sample == SampleKind::kNearest || (copies(c.box[0]) && copies(c.box[1]));
-  r.line_color = r.color;
-  if (r.luma || (!c.direct && !r.nearest)) {
-    r.color = ColorMap{};
-    r.color.copy = true;
-    for (int j = 0; j < 3; ++j) r.color.from[j] = r.luma ? 0 : j;
+  if (r.nearest) {
+    if (r.luma) take_converted(r);
+    return ok();
   }
-  if (r.nearest) return ok();
-  r.kind = PlanKind::kPillow;
-  r.skips = r.constant = false;
   // Pillow 13 begins with the height when it shrinks by more than twice what the width does.
   const double lost[2] = {g.upright_width - g.size[0], g.upright_height - g.size[1]};
   c.vertical_first = s.profile == Profile::kPillow && lost[1] > 0 && lost[1] > 2 * lost[0];
-  c.rows_first = c.vertical_first != r.transposed;
   build_pillow(s.sample, c.box[r.transposed], c.k, c.along);
   build_pillow(s.sample, c.box[!r.transposed], nullptr, c.across);
-  // As wide as all rows behind one fit the ring; no wider than weights fit the first cache, unless
-  // lines are made for it or summed.
-  const int most = c.direct && !c.rows_first ? kChunk / 2 : kChunk;
-  const int words = PillowRing::kBytes / 4;
-  r.step = r.transposed ? kPillowWords / kPillowTurnedRows
-                        : std::clamp(words / std::max(c.across.taps, 1) & ~7, 32, most);
+  start_passes(p);
   return ok();
 }
 

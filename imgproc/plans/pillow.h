@@ -81,8 +81,9 @@ struct PillowScratch {
 // Upright pixel index[d - from] is what Image.resize shows at pixel d with Resampling.NEAREST.
 void place_nearest(const PillowBox& box, int32_t* index);
 
-// Weights of every other filter, unless they are there already. `packs`: of the axis that is walked
-// along; NULL of the other.
+// Packs an axis' weights for rows that are walked along; NULL: for the other axis, not at all.
+void pack_weights(const PillowKernels* packs, PillowAxis& axis);
+// Weights of every other filter, unless they are there already, packed as above.
 void build_pillow(SampleKind sample, const PillowBox& box, const PillowKernels* packs,
                   PillowAxis& axis);
 

@@ -27,6 +27,19 @@ void place_nearest(const PillowBox& b, int32_t* index) {
     if (d >= b.from) index[d - b.from] = std::clamp(static_cast<int>(at), 0, b.size - 1);
 }
 
+void pack_weights(const PillowKernels* packs, PillowAxis& a) {
+  a.packed.clear();
+  if (!packs) return;
+  const int most = *std::max_element(a.count.begin(), a.count.end());
+  a.blocks = (most + packs->taps - 1) / packs->taps;
+  const size_t n = a.count.size(), bytes = static_cast<size_t>(a.blocks * packs->block_bytes);
+  a.packed.resize((n * bytes + sizeof(PackedTaps) - 1) / sizeof(PackedTaps));
+  uint8_t* out = a.packed.data()->bytes;
+  for (size_t i = 0; i < n; ++i)
+    packs->pack(a.weights.data() + i * static_cast<size_t>(a.taps), a.count[i], a.blocks,
+                out + i * bytes);
+}
+
 void build_pillow(SampleKind sample, const PillowBox& b, const PillowKernels* packs,
                   PillowAxis& a) {
   if (a.built && a.box == b && a.packed.empty() == !packs) return;
@@ -38,7 +51,6 @@ void build_pillow(SampleKind sample, const PillowBox& b, const PillowKernels* pa
   a.count.resize(static_cast<size_t>(n));
   a.weights.assign(static_cast<size_t>(n) * static_cast<size_t>(a.taps), 0);
   std::vector<double>& w = a.window;
-  int most = 0;
   for (int i = 0; i < n; ++i) {
     const double centre = b.begin + (b.from + i + 0.5) * scale;
     const int lo = std::max(static_cast<int>(centre - support + 0.5), 0);
@@ -55,18 +67,8 @@ void build_pillow(SampleKind sample, const PillowBox& b, const PillowKernels* pa
       out[b.flip ? count - 1 - k : k] = fixed(sum != 0 ? w[static_cast<size_t>(k)] / sum : 0);
     a.first[static_cast<size_t>(i)] = b.flip ? b.size - hi : lo;
     a.count[static_cast<size_t>(i)] = count;
-    most = std::max(most, count);
   }
-  a.packed.clear();
-  if (packs) {
-    a.blocks = (most + packs->taps - 1) / packs->taps;
-    const size_t bytes = static_cast<size_t>(a.blocks * packs->block_bytes);
-    a.packed.resize((static_cast<size_t>(n) * bytes + sizeof(PackedTaps) - 1) / sizeof(PackedTaps));
-    uint8_t* out = a.packed.data()->bytes;
-    for (size_t i = 0; i < static_cast<size_t>(n); ++i)
-      packs->pack(a.weights.data() + i * static_cast<size_t>(a.taps), a.count[i], a.blocks,
-                  out + i * bytes);
-  }
+  pack_weights(packs, a);
   a.box = b;
   a.built = true;
 }

@@ -38,6 +38,10 @@ def _whole() -> Iterator[dict[str, Any]]:
         yield _spec(size=[64, 64], profile=profile, fit={"k": "matrix", "m": MATRIX})
     yield _spec(size=[64, 64], profile="cv2_4", fit={"k": "matrix", "m": PERSPECTIVE})
     yield _spec(size=[131, 97], profile="fast")
+    for size in SIZES:
+        triangle = {"k": "bilinear", "antialias": True}
+        yield _spec(size=size, profile="torch", sample=triangle)
+        yield _spec(size=size, profile="torch", sample={"k": "bicubic", "a": -0.75})
 
 
 def _filters() -> Iterator[dict[str, Any]]:

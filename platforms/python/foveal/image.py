@@ -346,9 +346,10 @@ class Pipeline:
     size: (width, height) of the tensor, or how it follows from the region: Sides, Strip.
     color: "RGB", "BGR", "GRAY" or "YUV" (see `Yuv.to`). orient: "frame" (apply the frame's
     rotation and mirror), "none", or degrees. roi: "full", or "per_call" (given to `run`).
-    profile: the numeric contract, "exact" or "fast"; "torch"; with intermediate "u8" "cv2" or
-    "cv2_4" for the bytes of OpenCV 5 or 4, "pillow" or "pillow_12" for those of Pillow from 13 on
-    or before. intermediate: "f32", or "u8" to round to whole numbers before the normalisation.
+    profile: the numeric contract, "exact" or "fast"; "torch" (with intermediate "u8" the bytes it
+    makes of uint8 tensors); with intermediate "u8" "cv2" or "cv2_4" for the bytes of OpenCV 5 or 4,
+    "pillow" or "pillow_12" for those of Pillow from 13 on or before. intermediate: "f32", or "u8" to
+    round to whole numbers before the normalisation.
 
     Fields hold canonical values, e.g. one number where all channels have the same: pipelines that
     mean the same are equal and have equal hashes.
