@@ -78,6 +78,7 @@ constexpr std::string_view kSpecs[] = {
     R"({"size":[97,61],"sample":{"k":"nearest"},"profile":"pillow","intermediate":"u8","color":"GRAY"})",
     R"({"size":[21,23],"roi":"per_call","yuv":{"chroma":"linear","siting":"top_left"}})",
     R"({"size":[21,23],"sample":{"k":"bilinear","antialias":true}})",
+    R"({"size":[21,23],"profile":"torch","intermediate":"u8","sample":{"k":"bicubic","a":-0.75}})",
     R"({"size":[40,33],"roi":"per_call","sample":{"k":"lanczos3"},"border":{"k":"constant"}})",
 };
 constexpr int kSizes[][2] = {{1, 1}, {2, 3}, {33, 17}, {97, 61}, {64, 5}, {131, 2}};
