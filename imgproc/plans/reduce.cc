@@ -85,12 +85,15 @@ Status build_plan(const Run& r, const Part part[2], Plan& q) {
                          width, height),
                   "choose a smaller region");
   Run& run = q.run;
-  run = r;
+  run = {};
+  run.k = r.k;
+  run.filter = r.filter;
+  run.fixed_filter = r.fixed_filter;
+  run.source = r.source;
+  run.color = r.color;  // says how exact the filter has to be
   run.kind = PlanKind::kSeparable;
-  run.geometry = {};
   run.geometry.x1 = q.spec.width = width;
   run.geometry.y1 = q.spec.height = height;
-  run.constant = run.table = run.jumps = false;
   run.plain = true;  // neither scale nor bias
   FV_TRY(build_filter(q.spec, axis_of(r.source, part[0], false), q.fx));
   FV_TRY(build_filter(q.spec, axis_of(r.source, part[1], true), q.fy));
@@ -103,7 +106,6 @@ Status build_plan(const Run& r, const Part part[2], Plan& q) {
   run.color.copy = true;
   for (int c = 0; c < 3; ++c) run.color.from[c] = c;
   Store& s = run.store;
-  s = {};
   s.dtype = FV_INT16;
   s.channels = r.source.channels;
   s.pixel = s.channels;

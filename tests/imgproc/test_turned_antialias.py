@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import tolerance
 import twin
+from foveal import image
 from foveal.errors import ArgumentError, SpecError
 from foveal.frame import Frame
-from foveal.image import Bilinear, Matrix, Pipeline
+from foveal.image import Bilinear, Matrix, Pipeline, Replicate
 from imgproc_frames import make, noise
 
 TRIANGLE = {"k": "bilinear", "antialias": True}
@@ -143,6 +144,21 @@ def test_elements_hold_the_same() -> None:
     for layout, order in (("nhwc", (0, 1, 2)), ("nchw", (2, 0, 1))):
         u8, _ = spec.compile(layout=layout, dtype="uint8")(frame, ROIS[0])
         np.testing.assert_array_equal(u8[0], floats[0].transpose(order))
+
+
+def test_into_the_planes_of_a_picture() -> None:
+    """One plan, twice: what it made before changes nothing."""
+    frame, _ = make("nv12", 211, 179)
+    turn = Matrix([[3.1, 0.9, -3], [-0.9, 3.3, 40], [0, 0, 1]])
+    sample = Bilinear(antialias=True)
+    spec = Pipeline(size=(37, 25), color="YUV", intermediate="u8", fit=turn, sample=sample)
+    want, _ = spec.compile(dtype="uint8", layout="nhwc")(frame)
+    for _ in range(3):
+        got = image.warp(
+            frame, turn.m, (37, 25), sample=sample, border=Replicate(), color="i444", threads=2
+        )
+        planes = np.stack([np.asarray(plane).reshape(25, 37) for plane in got.planes], -1)
+        np.testing.assert_array_equal(planes, want[0])
 
 
 REFUSED: list[dict[str, Any]] = [
