@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -301,6 +302,23 @@ def test_one_plan_and_many_frames() -> None:
         frame, _ = make(fmt, w, h, rotation=rotation)
         want = pillow_twin.resize(image.convert(frame, "rgb"), 40, 30, "bicubic")
         np.testing.assert_array_equal(plan(frame)[0][0], want)
+
+
+def test_pillow_12_is_pillow_12() -> None:
+    """Stored results of Pillow 12.0; see vectors/make_pillow_12.py."""
+    stored = np.load(Path(__file__).parent / "vectors" / "pillow_12.npz")
+    names = [name for name in stored.files if "_" in name]
+    assert len(names) == 2 * 5 * 3
+    changed = 0
+    for name in names:
+        picture, filter_, size = name.split("_")
+        frame = Frame.from_numpy(stored[picture])
+        width, height = (int(side) for side in size.split("x"))
+        got = computed(frame, (width, height), filter_, profile="pillow_12")
+        np.testing.assert_array_equal(got, stored[name], name)
+        changed += (computed(frame, (width, height), filter_) != got).any()
+    # Pillow 13 begins with the height of "tall"; a box that enlarges the width only copies.
+    assert changed == 3 * 4 - 2
 
 
 # ---- Pillow itself -----------------------------------------------------------------------------
