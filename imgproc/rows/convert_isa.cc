@@ -1,6 +1,8 @@
 // Rows of bytes to rows of packed bytes. Compiled once per instruction set, like kernels_isa.cc.
 #if defined(__AVX2__)
 #include <immintrin.h>
+#else
+#include "imgproc/rows/convert_plain.h"
 #endif
 
 #include <array>
@@ -392,11 +394,7 @@ int luma_blocks(const uint8_t* in, int pixel, const int offset[3], const float m
 
 #else
 
-template <class T>
-int yuv_blocks(const YuvRowOf<T>& in, const float[3][4], int, uint8_t*) {
-  return in.odd;
-}
-int fast_blocks(const YuvRow& in, const FixedColor&, int, uint8_t*) { return in.odd; }
+int yuv_blocks(const DeepYuvRow& in, const float[3][4], int, uint8_t*) { return in.odd; }
 int pick_blocks(const uint8_t*, int, const int[3], int, uint8_t*) { return 0; }
 int luma_blocks(const uint8_t*, int, const int[3], const float[4], int, uint8_t*) { return 0; }
 
