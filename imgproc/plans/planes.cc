@@ -29,46 +29,140 @@ void read_image(const Plan& p, int from, int to, int y, BandBlock* block, int bl
     finish_color(r, c, n, in, r.constant ? rows.inside : nullptr, 1, 0, out.c[c] + at);
 }
 
-void write(const Run& r, int c, int x, int y, const float* v, int n) {
+constexpr int kWide = 1024;  // pixels that are converted at once
+
+uint8_t* address(const Run& r, int c, int x, int y) {
   const Channel& ch = r.picture.channel[c];
-  uint8_t* to = const_cast<uint8_t*>(ch.data) + ch.line(y) * ch.row + ch.column(x) * ch.pixel;
-  r.k->spread_u8(v, n, ch.pixel, to);
+  return const_cast<uint8_t*>(ch.data) + ch.line(y) * ch.row + ch.column(x) * ch.pixel;
+}
+
+// `n` bytes of component c from pixel (x, y) on.
+void store(const Run& r, int c, int x, int y, const uint8_t* v, int n) {
+  const int64_t step = r.picture.channel[c].pixel;
+  uint8_t* to = address(r, c, x, y);
+  if (step == 1)
+    std::copy_n(v, n, to);
+  else
+    for (int i = 0; i < n; ++i) to[i * step] = v[i];
+}
+
+// The same of U and V.
+void store_chroma(const Run& r, int x, int y, const uint8_t* u, const uint8_t* v, int n) {
+  uint8_t *u_to = address(r, 1, x, y), *v_to = address(r, 2, x, y);
+  const bool paired = r.picture.channel[1].pixel == 2 && r.picture.channel[2].pixel == 2;
+  if (paired && v_to - u_to == 1) return r.k->zip(u, v, n, u_to);
+  if (paired && u_to - v_to == 1) return r.k->zip(v, u, n, v_to);
+  store(r, 1, x, y, u, n);
+  store(r, 2, x, y, v, n);
 }
 
 // Sums of chroma over the rows that share samples.
 struct ChromaSums {
-  alignas(64) float sum[2][BandBlock::kColumns];
+  alignas(64) float sum[2][kWide];
   int rows = 0;
 };
 
-void write_chroma(const Run& r, int x, int y, int n, ChromaSums& chroma) {
+void finish_chroma(const Run& r, int x, int y, int n, ChromaSums& chroma) {
   const bool pairs = r.picture.channel[1].shift_x != 0;
   const float k = (pairs ? 0.5f : 1) / static_cast<float>(chroma.rows);
-  const int whole = pairs ? n / 2 : n;
-  alignas(64) float mean[BandBlock::kColumns];
+  const int samples = pairs ? (n + 1) / 2 : n;
+  uint8_t bytes[2][kWide];
   for (int c = 0; c < 2; ++c) {
+    alignas(64) float mean[kWide];
     float* sum = chroma.sum[c];
-    if (pairs)
-      r.k->pair_sums(sum, k, whole, mean);
-    else
-      std::copy_n(sum, n, mean), r.k->scale(mean, k, n);
-    if (pairs && n % 2) mean[whole] = sum[n - 1] * 2 * k;
-    write(r, 1 + c, x, y, mean, whole + (pairs ? n % 2 : 0));
+    if (pairs) {
+      r.k->pair_sums(sum, k, n / 2, mean);
+      if (n % 2) mean[n / 2] = sum[n - 1] * 2 * k;
+    } else {
+      std::copy_n(sum, n, mean);
+      r.k->scale(mean, k, n);
+    }
+    r.k->to_u8(mean, samples, bytes[c]);
   }
+  store_chroma(r, x, y, bytes[0], bytes[1], samples);
   chroma.rows = 0;
+}
+
+// Whether a picture's rows y, y + 1, ... of chroma end with row y.
+bool ends_samples(const Plan& p, int y) {
+  return p.run.picture.channel[1].shift_y == 0 || y % 2 == 1 || y + 1 == p.spec.height;
+}
+
+// Whether the picture shows all of a frame of bytes, pixel by pixel.
+bool shows_frame(const Plan& p) {
+  const Run& r = p.run;
+  const Geometry& g = r.geometry;
+  return r.kind == PlanKind::kAxisAligned && !r.transposed && !r.constant && p.x.unit && p.y.unit &&
+         r.source.element == Element::kU8 && g.x0 == 0 && g.y0 == 0 && g.x1 == p.spec.width &&
+         g.y1 == p.spec.height;
+}
+bool can_convert(const Plan& p) {
+  return shows_frame(p) && !p.run.round && p.run.source.family == Family::kRgb;
+}
+// Chroma samples are of the same pixels here and there.
+bool can_copy(const Plan& p) {
+  const Channel &from = p.run.source.channel[1], &to = p.run.picture.channel[1];
+  return shows_frame(p) && p.run.color.copy && from.shift_x == to.shift_x &&
+         from.shift_y == to.shift_y && !((p.x.i0[0] + from.odd_x) & from.shift_x) &&
+         !((p.y.i0[0] + from.odd_y) & from.shift_y);
+}
+
+// Both do what goes by rows of floats otherwise, bit for bit.
+void convert_planes(const Plan& p, int y0, int y1) {
+  const Run& r = p.run;
+  const Source& s = r.source;
+  const Channel& base = s.channel[s.group[0].lowest];
+  int offset[3];
+  for (int c = 0; c < 3; ++c) offset[c] = static_cast<int>(s.channel[c].data - base.data);
+  ChromaSums chroma;
+  uint8_t luma[kWide];
+  for (int x = 0; x < p.spec.width; x += kWide) {
+    const int n = std::min(kWide, p.spec.width - x);
+    for (int y = y0; y < y1; ++y) {
+      const uint8_t* from = base.data + p.y.i0[y] * base.row + p.x.i0[x] * base.pixel;
+      r.k->convert.planes(from, static_cast<int>(base.pixel), offset, r.color.m, chroma.rows > 0, n,
+                          luma, chroma.sum[0], chroma.sum[1]);
+      store(r, 0, x, y, luma, n);
+      ++chroma.rows;
+      if (ends_samples(p, y)) finish_chroma(r, x, y, n, chroma);
+    }
+  }
+}
+void copy_planes(const Plan& p, int y0, int y1) {
+  const Run& r = p.run;
+  uint8_t bytes[3][kWide];
+  const auto read = [&](int c, int x, int y, int n) {
+    const Channel& ch = r.source.channel[c];
+    const uint8_t* from = ch.data + ch.line(p.y.i0[y]) * ch.row + ch.column(p.x.i0[x]) * ch.pixel;
+    r.k->convert.level(from, static_cast<int>(ch.pixel), 1, 0, n, bytes[c]);
+  };
+  for (int x = 0; x < p.spec.width; x += kWide) {
+    const int n = std::min(kWide, p.spec.width - x);
+    const int samples = r.picture.channel[1].shift_x ? (n + 1) / 2 : n;
+    for (int y = y0; y < y1; ++y) {
+      read(0, x, y, n);
+      store(r, 0, x, y, bytes[0], n);
+      if (!ends_samples(p, y)) continue;
+      read(1, x, y, samples);
+      read(2, x, y, samples);
+      store_chroma(r, x, y, bytes[1], bytes[2], samples);
+    }
+  }
 }
 
 }  // namespace
 
 void run_planes(const Plan& p, int y0, int y1) {
+  if (can_convert(p)) return convert_planes(p, y0, y1);
+  if (can_copy(p)) return copy_planes(p, y0, y1);
   const Run& r = p.run;
   const Geometry& g = r.geometry;
   const int from_y = std::max(y0, g.y0), to_y = std::min(y1, g.y1);
   const bool blocks = in_blocks(r) && from_y < to_y;
-  const int shift_y = r.picture.channel[1].shift_y;
   BandBlock block(r.transposed);
   const int step = blocks ? block.columns : BandBlock::kColumns;
   Levels levels;
+  uint8_t luma[BandBlock::kColumns];
   ChromaSums chroma;
   for (int x = 0; x < p.spec.width; x += step) {
     const int n = std::min(step, p.spec.width - x);
@@ -81,14 +175,16 @@ void run_planes(const Plan& p, int y0, int y1) {
         if (image) std::fill_n(levels.c[c] + (to - x), x + n - to, r.pad[c]);
       }
       if (image) read_image(p, from, to, y, blocks ? &block : nullptr, from_y, from - x, levels);
-      write(r, 0, x, y, levels.c[0], n);
+      r.k->to_u8(levels.c[0], n, luma);
+      store(r, 0, x, y, luma, n);
       for (int c = 0; c < 2; ++c) {
-        float* sum = chroma.sum[c];
-        const float* v = levels.c[1 + c];
-        for (int i = 0; i < n; ++i) sum[i] = chroma.rows ? sum[i] + v[i] : v[i];
+        if (chroma.rows)
+          r.k->add(chroma.sum[c], levels.c[1 + c], n);
+        else
+          std::copy_n(levels.c[1 + c], n, chroma.sum[c]);
       }
       ++chroma.rows;
-      if (shift_y == 0 || y % 2 == 1 || y + 1 == p.spec.height) write_chroma(r, x, y, n, chroma);
+      if (ends_samples(p, y)) finish_chroma(r, x, y, n, chroma);
     }
   }
 }

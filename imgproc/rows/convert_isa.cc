@@ -357,37 +357,86 @@ int pick_blocks(const uint8_t* in, int pixel, const int offset[3], int n, uint8_
   return i;
 }
 
-// Sixteen pixels a turn; loads of 16 bytes end within the next two.
+// The three bytes of packed pixels of 3 or 4 as floats, eight pixels at once; loads of 16 bytes end
+// within the next two pixels.
+struct PackedPixels {
+  __m256i from[3];  // byte c of each of the four pixels in a half, as a word
+  int pixel;
+
+  PackedPixels(int size, const int offset[3]) : pixel(size) {
+    for (int c = 0; c < 3; ++c) {
+      alignas(16) int8_t at[16];
+      for (int b = 0; b < 16; ++b)
+        at[b] = static_cast<int8_t>(b % 4 == 0 ? b / 4 * size + offset[c] : -1);
+      from[c] = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(at)));
+    }
+  }
+  void load(const uint8_t* p, __m256 (&c)[3]) const {
+    const auto half = [](const uint8_t* q) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(q));
+    };
+    const __m256i v = _mm256_set_m128i(half(p + 4 * pixel), half(p));
+    for (int i = 0; i < 3; ++i) c[i] = _mm256_cvtepi32_ps(_mm256_shuffle_epi8(v, from[i]));
+  }
+};
+
+struct Weights {
+  __m256 k[4];
+
+  explicit Weights(const float m[4]) {
+    for (int i = 0; i < 4; ++i) k[i] = _mm256_set1_ps(m[i]);
+  }
+  __m256 sum(const __m256 (&c)[3]) const {
+    return _mm256_fmadd_ps(k[0], c[0],
+                           _mm256_fmadd_ps(k[1], c[1], _mm256_fmadd_ps(k[2], c[2], k[3])));
+  }
+};
+
+// Two times eight sums as bytes, rounded half to even.
+inline void store_bytes(__m256 a, __m256 b, uint8_t* out) {
+  const __m256i words = _mm256_packs_epi32(_mm256_cvtps_epi32(a), _mm256_cvtps_epi32(b));
+  const __m256i ordered = _mm256_permute4x64_epi64(words, 0xD8);
+  const __m256i bytes = _mm256_packus_epi16(ordered, ordered);
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(bytes));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(out + 8), _mm256_extracti128_si256(bytes, 1));
+}
+
+// Both do sixteen pixels a turn.
 int luma_blocks(const uint8_t* in, int pixel, const int offset[3], const float m[4], int n,
                 uint8_t* out) {
   if (pixel != 3 && pixel != 4) return 0;
-  __m256i from[3];  // byte c of each of the four pixels in a half, as a word
-  __m256 k[4];
-  for (int c = 0; c < 3; ++c) {
-    alignas(16) int8_t at[16];
-    for (int b = 0; b < 16; ++b)
-      at[b] = static_cast<int8_t>(b % 4 == 0 ? b / 4 * pixel + offset[c] : -1);
-    from[c] = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(at)));
-  }
-  for (int c = 0; c < 4; ++c) k[c] = _mm256_set1_ps(m[c]);
-  const auto eight = [&](const uint8_t* p) {
-    const auto load = [](const uint8_t* q) {
-      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(q));
-    };
-    const __m256i v = _mm256_set_m128i(load(p + 4 * pixel), load(p));
-    __m256 sum = k[3];
-    for (int c = 2; c >= 0; --c)
-      sum = _mm256_fmadd_ps(k[c], _mm256_cvtepi32_ps(_mm256_shuffle_epi8(v, from[c])), sum);
-    return _mm256_cvtps_epi32(sum);  // rounds half to even
-  };
+  const PackedPixels pixels(pixel, offset);
+  const Weights weights(m);
   int i = 0;
   for (; i + 18 <= n; i += 16) {
-    const uint8_t* p = in + static_cast<int64_t>(i) * pixel;
-    const __m256i words = _mm256_packs_epi32(eight(p), eight(p + 8 * pixel));
-    const __m256i ordered = _mm256_permute4x64_epi64(words, 0xD8);
-    const __m256i bytes = _mm256_packus_epi16(ordered, ordered);
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + i), _mm256_castsi256_si128(bytes));
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + i + 8), _mm256_extracti128_si256(bytes, 1));
+    __m256 a[3], b[3];
+    pixels.load(in + int64_t{i} * pixel, a);
+    pixels.load(in + int64_t{i + 8} * pixel, b);
+    store_bytes(weights.sum(a), weights.sum(b), out + i);
+  }
+  return i;
+}
+
+int planes_blocks(const uint8_t* in, int pixel, const int offset[3], const float m[3][4], bool more,
+                  int n, uint8_t* y, float* u, float* v) {
+  if (pixel != 3 && pixel != 4) return 0;
+  const PackedPixels pixels(pixel, offset);
+  const Weights luma(m[0]), chroma[2] = {Weights(m[1]), Weights(m[2])};
+  const __m256 most = _mm256_set1_ps(255), least = _mm256_setzero_ps();
+  float* const sums[2] = {u, v};
+  int i = 0;
+  for (; i + 18 <= n; i += 16) {
+    __m256 c[2][3];
+    for (int side = 0; side < 2; ++side) {
+      const int at = i + 8 * side;
+      pixels.load(in + int64_t{at} * pixel, c[side]);
+      for (int k = 0; k < 2; ++k) {
+        __m256 t = _mm256_min_ps(_mm256_max_ps(chroma[k].sum(c[side]), least), most);
+        if (more) t = _mm256_add_ps(_mm256_loadu_ps(sums[k] + at), t);
+        _mm256_storeu_ps(sums[k] + at, t);
+      }
+    }
+    store_bytes(luma.sum(c[0]), luma.sum(c[1]), y + i);
   }
   return i;
 }
@@ -397,6 +446,10 @@ int luma_blocks(const uint8_t* in, int pixel, const int offset[3], const float m
 int yuv_blocks(const DeepYuvRow& in, const float[3][4], int, uint8_t*) { return in.odd; }
 int pick_blocks(const uint8_t*, int, const int[3], int, uint8_t*) { return 0; }
 int luma_blocks(const uint8_t*, int, const int[3], const float[4], int, uint8_t*) { return 0; }
+int planes_blocks(const uint8_t*, int, const int[3], const float[3][4], bool, int, uint8_t*, float*,
+                  float*) {
+  return 0;
+}
 
 #endif
 
@@ -490,10 +543,23 @@ void luma_bytes(const uint8_t* FV_R in, int pixel, const int offset[3], const fl
   convert(pixel);
 }
 
+void planes_of(const uint8_t* FV_R in, int pixel, const int offset[3], const float m[3][4],
+               bool more, int n, uint8_t* FV_R y, float* FV_R u, float* FV_R v) {
+  float* const sums[2] = {u, v};
+  for (int i = planes_blocks(in, pixel, offset, m, more, n, y, u, v); i < n; ++i) {
+    const uint8_t* at = in + int64_t{i} * pixel;
+    const float r = at[offset[0]], g = at[offset[1]], b = at[offset[2]];
+    const auto sum = [&](const float k[4]) { return k[0] * r + (k[1] * g + (k[2] * b + k[3])); };
+    y[i] = static_cast<uint8_t>(byte_of(sum(m[0])));
+    for (int k = 0; k < 2; ++k) sums[k][i] = clamp255(sum(m[1 + k])) + (more ? sums[k][i] : 0);
+  }
+}
+
 }  // namespace
 
 extern const Conversions kConversions;
 const Conversions kConversions = {yuv_to_bytes, convert_yuv<uint16_t>, yuv_to_bytes_fast,
-                                  pick_bytes,   level_bytes,           luma_bytes};
+                                  pick_bytes,   level_bytes,           luma_bytes,
+                                  planes_of};
 
 }  // namespace foveal::imgproc::FOVEAL_ISA

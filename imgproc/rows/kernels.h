@@ -123,6 +123,10 @@ struct Conversions {
   void (*level)(const uint8_t* in, int pixel, float k, float b, int n, uint8_t* out);
   void (*luma)(const uint8_t* in, int pixel, const int offset[3], const float m[4], int n,
                uint8_t* out);
+  // The same with m[0] into y; of m[1] and m[2] the sums, clamped to 0..255 and not rounded, are
+  // written to u and v, or with `more` added to what is there.
+  void (*planes)(const uint8_t* in, int pixel, const int offset[3], const float m[3][4], bool more,
+                 int n, uint8_t* y, float* u, float* v);
 };
 
 struct Kernels {
@@ -135,6 +139,7 @@ struct Kernels {
   // v[i] *= k
   void (*scale)(float* v, float k, int n);
   void (*multiply)(float* v, const float* by, int n);  // v[i] *= by[i]
+  void (*add)(float* v, const float* more, int n);     // v[i] += more[i]
   // out[i] = (in[2 i] + in[2 i + 1]) * k
   void (*pair_sums)(const float* in, float k, int n, float* out);
 
@@ -174,6 +179,7 @@ struct Kernels {
                    uint8_t* out);
   void (*pack3_b16)(const uint16_t* a, const uint16_t* b, const uint16_t* c, int n, int step,
                     uint16_t* out);
+  void (*zip)(const uint8_t* a, const uint8_t* b, int n, uint8_t* out);  // a[0] b[0] a[1] ...
   void (*spread_f32)(const float* a, int n, int64_t step, float* out);
   void (*spread_u8)(const float* a, int n, int64_t step, uint8_t* out);
   void (*spread_b8)(const uint16_t* a, int n, int64_t step, uint8_t* out);

@@ -160,6 +160,10 @@ void multiply(float* FV_R v, const float* FV_R by, int n) {
   for (int i = 0; i < n; ++i) v[i] *= by[i];
 }
 
+void add(float* FV_R v, const float* FV_R more, int n) {
+  for (int i = 0; i < n; ++i) v[i] += more[i];
+}
+
 void pair_sums(const float* FV_R in, float k, int n, float* FV_R out) {
   for (int i = 0; i < n; ++i) out[i] = (in[2 * i] + in[2 * i + 1]) * k;
 }
@@ -390,6 +394,13 @@ void pack3_b16(const uint16_t* FV_R a, const uint16_t* FV_R b, const uint16_t* F
   }
 }
 
+void zip(const uint8_t* FV_R a, const uint8_t* FV_R b, int n, uint8_t* FV_R out) {
+  for (int i = 0; i < n; ++i) {
+    out[2 * i] = a[i];
+    out[2 * i + 1] = b[i];
+  }
+}
+
 void spread_f32(const float* FV_R a, int n, int64_t step, float* FV_R out) {
   for (int i = 0; i < n; ++i) out[i * step] = a[i];
 }
@@ -480,6 +491,7 @@ const Kernels kTable = {{of_element<uint8_t>(), of_element<uint16_t>(), of_eleme
                         taps,
                         scale,
                         multiply,
+                        add,
                         pair_sums,
                         positions,
                         offsets,
@@ -497,6 +509,7 @@ const Kernels kTable = {{of_element<uint8_t>(), of_element<uint16_t>(), of_eleme
                         pack3_u8,
                         pack3_b8,
                         pack3_b16,
+                        zip,
                         spread_f32,
                         spread_u8,
                         spread_b8,

@@ -141,6 +141,9 @@ void check_rows_apart(int n, const Noise& noise) {
 template <class Noise>
 void check_gray(int n, const Noise& noise) {
   constexpr float kLuma[4] = {0.299f, 0.587f, 0.114f, 0};
+  constexpr float kYuv[3][4] = {{0.299f, 0.587f, 0.114f, 0},
+                                {-0.168736f, -0.331264f, 0.5f, 128},
+                                {0.5f, -0.418688f, -0.081312f, 128}};
   for (const int pixel : {1, 2, 3, 4, 9}) {
     const std::vector<uint8_t> bytes = noise(static_cast<size_t>(n * pixel));
     check_tables("level", n, 1, [&](const Conversions& c, uint8_t* out) {
@@ -150,6 +153,21 @@ void check_gray(int n, const Noise& noise) {
       if (pixel >= 3)
         check_tables("luma", n, 1, [&](const Conversions& c, uint8_t* out) {
           c.luma(bytes.data(), pixel, offset.data(), kLuma, n, out);
+        });
+    for (const auto& offset : {std::array{0, 1, 2}, {2, 1, 0}})
+      for (int more = 0; pixel >= 3 && more < 2; ++more)
+        check_tables("planes", n, 3, [&](const Conversions& c, uint8_t* out) {
+          std::vector<float> u(static_cast<size_t>(n) + 1, 40.0f), v = u;
+          c.planes(bytes.data(), pixel, offset.data(), kYuv, more, n, out, u.data(), v.data());
+          CHECK(u.back() == 40 && v.back() == 40);  // nothing behind
+          for (int i = 0; i < n; ++i) {
+            const float at[2] = {u[static_cast<size_t>(i)], v[static_cast<size_t>(i)]};
+            for (int k = 0; k < 2; ++k) {
+              const float low = more ? 40 : 0;
+              CHECK(at[k] >= low && at[k] <= low + 255);
+              out[n + 2 * i + k] = static_cast<uint8_t>((at[k] - low) / 2);
+            }
+          }
         });
   }
 }

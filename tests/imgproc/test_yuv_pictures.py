@@ -14,7 +14,18 @@ from foveal.frame import Frame
 from foveal.image import Norm, Pipeline, Yuv
 
 TARGETS = tuple(name for name in YUVS if name not in ("p010", "i010"))
-SIZES = [(1, 1), (2, 1), (1, 2), (3, 5), (16, 16), (17, 31), (127, 2), (129, 34), (258, 19)]
+SIZES = [
+    (1, 1),
+    (2, 1),
+    (1, 2),
+    (3, 5),
+    (16, 16),
+    (17, 31),
+    (127, 2),
+    (129, 34),
+    (258, 19),
+    (1027, 3),
+]
 
 
 def components(frame: Frame) -> list[np.ndarray]:
@@ -67,6 +78,24 @@ def test_rgb_to_every_format(target: str, size: tuple[int, int]) -> None:
         assert isinstance(got, Frame)
         assert (got.format, got.color, got.upright_size) == (target, to, size)
         check(got, {"size": list(size), "yuv": {"to": to}}, picture)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("fmt", ["rgb", "bgra", "nv12", "i444"])
+def test_rows_of_bytes_equal_rows_of_floats(fmt: str, target: str) -> None:
+    """Bit for bit, wherever the visible part begins."""
+    to = "bt709-full" if fmt in ("rgb", "bgra") else "frame"
+    for x, y, width, height in ((0, 0, 2060, 3), (1, 0, 35, 6), (2, 3, 18, 5), (4, 2, 1025, 4)):
+        frame, _ = build(fmt, width + x + 3, height + y + 1, visible=(x, y, width, height))
+        spec = Pipeline(size=(width, height), color="YUV", yuv=Yuv(to=to))
+        floats = spec.compile(layout="nchw")(frame)[0][0]
+        out = Frame.empty(target, width, height)
+        spec.compile(dtype="uint8").run(frame, out=out)
+        shift = YUVS[target][0]
+        full = [floats[0], *(means(c.astype(np.float64), shift) for c in floats[1:])]
+        for got, want in zip(components(out), full, strict=True):
+            ties = np.abs(want % 1 - 0.5) < 1e-4
+            np.testing.assert_array_equal(got[~ties], np.rint(want)[~ties])
 
 
 @pytest.mark.parametrize("fmt", FORMATS)
