@@ -160,6 +160,16 @@ def test_boxes_outside_of_the_picture_are_refused(box: Any) -> None:
         computed(frame, (31, 23), "bilinear", box)
 
 
+@pytest.mark.parametrize("name", FILTERS)
+def test_boxes_that_float32_makes_empty(name: str) -> None:
+    row = noise((1, 32768), 8)
+    for box in ((19999.9991, 0, 20000.0001, 1), (32767.999, 0, 32768, 1), (0, 0.4, 0.001, 0.401)):
+        want = Image.fromarray(row).resize((3, 3), FILTERS[name], box)
+        frame = Frame.from_numpy(row, "gray")
+        got = computed(frame, (3, 3), name, box, profile=INSTALLED, color="GRAY")
+        np.testing.assert_array_equal(got[..., 0], np.asarray(want))
+
+
 def test_turned_regions_are_refused() -> None:
     frame, _ = make("rgb", 90, 70)
     for roi in ((40.0, 30.0, 20.0, 20.0, 25.0), (1, 1, 40, 2, 41, 40, 2, 41)):
