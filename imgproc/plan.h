@@ -12,6 +12,7 @@
 #include "imgproc/plans/cv2.h"
 #include "imgproc/plans/lerp.h"
 #include "imgproc/plans/pillow.h"
+#include "imgproc/plans/sides.h"
 #include "imgproc/rows/filter.h"
 #include "imgproc/rows/kernels.h"
 #include "imgproc/rows/lerp.h"
@@ -65,10 +66,6 @@ struct Warp {
   bool all = false;         // the whole image area
   int32_t most[2][2] = {};  // last left and upper tap: of pixels, of samples of linear chroma
 };
-struct Columns {
-  int from, to;
-};
-
 // kSeparable in whole numbers: sums down source rows are shifted by `shift`, and sums along them
 // times `unit` are values of 0..255.
 struct FixedPlane {
@@ -98,10 +95,12 @@ struct Run {
   bool direct = false;    // kAxisAligned: rows of bytes become rows of packed bytes, no floats
   bool skips = false;     // rows of the tensor are two and more rows of the source apart
   bool reduced = false;   // kGather: the source is what Plan.smaller makes of the frame
-  bool jumps = false;     // taps of a row do not follow one row of the source
-  int step = kChunk;      // tensor pixels per chunk
-  LinearMap map;          // kGather
-  LinearMap chroma_map;   // of linear chroma, tensor pixels to chroma samples
+  bool partial = false;   // kSeparable: only what `sides` cover is made
+  Sides sides;
+  bool jumps = false;               // taps of a row do not follow one row of the source
+  int step = kChunk;                // tensor pixels per chunk
+  LinearMap map;                    // kGather
+  LinearMap chroma_map;             // of linear chroma, tensor pixels to chroma samples
   Siting siting = Siting::kCenter;  // of linear chroma
   Warp warp;                        // kGather
   ColorMap color;
@@ -118,6 +117,12 @@ struct Run {
   uint8_t* dst = nullptr;
   bool planes = false;  // the result is a YUV picture, `picture`, not a tensor at `dst`
   Source picture;       // its memory is written
+
+  // What is made of row y of the image area. The outermost rows stand for all that is outside.
+  Columns columns(int y) const {
+    if (!partial || y == geometry.y0 || y + 1 == geometry.y1) return {geometry.x0, geometry.x1};
+    return sides.at(y, geometry.x0, geometry.x1);
+  }
 };
 
 struct Plan {

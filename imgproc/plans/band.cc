@@ -92,8 +92,13 @@ void emit(const Plan& p, int x, int y, int n, const float* const in[3], const fl
 void run_blocks(const Plan& p, int y0, int y1, BandBlock& block) {
   const Run& r = p.run;
   alignas(64) float inside[BandBlock::kColumns];
-  for (int x = r.geometry.x0; x < r.geometry.x1; x += block.columns) {
-    const int n = std::min(block.columns, r.geometry.x1 - x);
+  Columns made = r.columns(y0);
+  for (int y = y0 + 1; y < y1 && r.partial; ++y) {
+    made.from = std::min(made.from, r.columns(y).from);
+    made.to = std::max(made.to, r.columns(y).to);
+  }
+  for (int x = made.from; x < made.to; x += block.columns) {
+    const int n = std::min(block.columns, made.to - x);
     sample_block(p, x, n, y0, y1, block);
     for (int y = y0; y < y1; ++y) {
       float* const c[3] = {block.row(y - y0, 0), block.row(y - y0, 1), block.row(y - y0, 2)};
@@ -215,8 +220,9 @@ void run_band(const Plan& p, int y0, int y1) {
     fill(p, 0, g.x0, y);
     if (r.skips && y + 1 < y1) prefetch_row(p, y + 1);
     if (r.direct) run_direct(p, y);
-    for (int x = g.x0; x < g.x1 && !r.direct && !blocks && !pillow; x += r.step) {
-      const int n = std::min(r.step, g.x1 - x);
+    const Columns made = r.columns(y);
+    for (int x = made.from; x < made.to && !r.direct && !blocks && !pillow; x += r.step) {
+      const int n = std::min(r.step, made.to - x);
       sample_pixels(p, x, y, n, rows);
       const float* const in[3] = {rows.c[0], rows.c[1], rows.c[2]};
       emit(p, x, y, n, in, r.constant ? rows.inside : nullptr);

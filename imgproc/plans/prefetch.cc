@@ -33,56 +33,15 @@ Box box_of(const Run& r, int y0, int y1) {
           at(hi[0] + 2, r.source.width), at(hi[1] + 2, r.source.height)};
 }
 
-// The four straight sides of what a band shows, as bounds of x along each line of pixels.
-struct Sides {
-  double slope[4], start[4];
-  bool upper[4];  // bounds x from above
-  int count = 0;
-  double area = 0;  // pixels
-
-  // Columns of `line` among [from, to): at least one.
-  Columns at(int line, int from, int to) const {
-    double lo = from, hi = to - 1;
-    for (int i = 0; i < count; ++i) {
-      const double x = slope[i] * line + start[i];
-      if (upper[i])
-        hi = std::min(hi, x);
-      else
-        lo = std::max(lo, x);
-    }
-    lo = std::min(lo, to - 1.0);
-    return {static_cast<int>(lo), static_cast<int>(std::max(hi, lo)) + 1};
-  }
-};
-
-Sides sides_of(const Run& r, int y0, int y1) {
-  constexpr double kMargin = 2;  // pixels: the taps of a point, and the pixel's own height
+Sides sides_of_band(const Run& r, int y0, int y1) {
+  constexpr double kMargin = 2;  // the taps of a point, and the pixel's own height
   const Geometry& g = r.geometry;
-  const double corner[4][2] = {{double(g.x0), double(y0)},
-                               {double(g.x1), double(y0)},
-                               {double(g.x1), double(y1)},
-                               {double(g.x0), double(y1)}};
-  double p[5][2];
-  for (int i = 0; i < 5; ++i) {
-    p[i][0] = corner[i % 4][0];
-    p[i][1] = corner[i % 4][1];
-    g.sensor_from_tensor.map(p[i][0], p[i][1]);
-  }
-  const double turn =
-      (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[1][1] - p[0][1]) * (p[2][0] - p[0][0]);
-  const double sign = turn < 0 ? -1 : 1;
-  Sides s;
-  for (int i = 0; i < 4; ++i) {
-    s.area += sign / 2 * (p[i][0] * p[i + 1][1] - p[i + 1][0] * p[i][1]);
-    // Inside: a x + b y + c >= 0.
-    const double a = sign * (p[i][1] - p[i + 1][1]), b = sign * (p[i + 1][0] - p[i][0]);
-    const double c = kMargin * (std::fabs(a) + std::fabs(b)) - a * p[i][0] - b * p[i][1];
-    if (a == 0) continue;
-    s.slope[s.count] = -b / a;
-    s.start[s.count] = -c / a;
-    s.upper[s.count++] = a < 0;
-  }
-  return s;
+  double corner[4][2] = {{double(g.x0), double(y0)},
+                         {double(g.x1), double(y0)},
+                         {double(g.x1), double(y1)},
+                         {double(g.x0), double(y1)}};
+  for (auto& p : corner) g.sensor_from_tensor.map(p[0], p[1]);
+  return sides_of(corner, kMargin);
 }
 
 }  // namespace
@@ -94,7 +53,7 @@ void prefetch_band(const Run& r, int y0, int y1) {
   if (y0 >= y1) return;
   const Box b = box_of(r, y0, y1);
   if (b.x0 >= b.x1 || b.y0 >= b.y1) return;
-  const Sides sides = sides_of(r, y0, y1);
+  const Sides sides = sides_of_band(r, y0, y1);
   for (int i = 0; i < r.source.groups; ++i) {
     const Channel& c = r.source.channel[r.source.group[i].lowest];
     const int64_t size = r.source.size, step = c.pixel * size;

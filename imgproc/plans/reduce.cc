@@ -74,6 +74,20 @@ AxisMap axis_of(const Source& s, const Part& part, bool vertical) {
   return m;
 }
 
+// What the region covers of the smaller picture, with its taps.
+Sides region_of(const Geometry& g, const Part part[2]) {
+  constexpr double kMargin = 2;
+  double corner[4][2] = {{double(g.x0), double(g.y0)},
+                         {double(g.x1), double(g.y0)},
+                         {double(g.x1), double(g.y1)},
+                         {double(g.x0), double(g.y1)}};
+  for (auto& p : corner) {
+    g.sensor_from_tensor.map(p[0], p[1]);
+    for (int a = 0; a < 2; ++a) p[a] = (p[a] - part[a].from) / part[a].scale();
+  }
+  return sides_of(corner, kMargin);
+}
+
 // A plan of its own: components as they are, packed, 16 bits each.
 Status build_plan(const Run& r, const Part part[2], Plan& q) {
   const int width = part[0].size, height = part[1].size;
@@ -116,6 +130,8 @@ Status build_plan(const Run& r, const Part part[2], Plan& q) {
   if (q.pixels.size() < static_cast<size_t>(elements))
     q.pixels.resize(static_cast<size_t>(elements));
   run.dst = reinterpret_cast<uint8_t*>(q.pixels.data());
+  run.partial = true;
+  run.sides = region_of(r.geometry, part);
   return ok();
 }
 

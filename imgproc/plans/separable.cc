@@ -194,8 +194,8 @@ void sample_columns(const Plan& p, int group, int x, int n, int y0, int y1, Band
 
 template <class Weight>
 void sample_row(const Plan& p, int group, int x, int y, int n, float* const rows[3]) {
-  const Geometry& image = p.run.geometry;
-  const Lines<Weight> lines = lines_of<Weight>(p, group, image.x0, image.x1 - image.x0);
+  const Columns made = p.run.columns(y);
+  const Lines<Weight> lines = lines_of<Weight>(p, group, made.from, made.to - made.from);
   const Elements elements(p.run.source, lines.g);
   float* out[3] = {};
   for (int b = 0; b < lines.g.span; ++b)
