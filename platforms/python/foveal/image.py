@@ -348,8 +348,8 @@ class Pipeline:
     rotation and mirror), "none", or degrees. roi: "full", or "per_call" (given to `run`).
     profile: the numeric contract, "exact" or "fast"; "torch" (with intermediate "u8" the bytes it
     makes of uint8 tensors); with intermediate "u8" "cv2" or "cv2_4" for the bytes of OpenCV 5 or 4,
-    "pillow" or "pillow_12" for those of Pillow from 13 on or before. intermediate: "f32", or "u8" to
-    round to whole numbers before the normalisation.
+    "pillow" or "pillow_12" for those of Pillow from 13 on or before. intermediate: "f32", or "u8"
+    to round to whole numbers before the normalisation.
 
     Fields hold canonical values, e.g. one number where all channels have the same: pipelines that
     mean the same are equal and have equal hashes.
