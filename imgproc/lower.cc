@@ -203,6 +203,17 @@ AxisMap axis_map(const Run& r, int a, double scale, double shift, bool vertical)
   return m;
 }
 
+// Antialias changes nothing where neither side shrinks: the triangle of one pixel is bilinear.
+bool is_plain_bilinear(const Spec& s, const Mat3& map) {
+  constexpr double kMost = 1 + 1e-9;  // source pixels per tensor pixel
+  const double* m = map.m;
+  const bool keeps_axes = map.affine() && ((m[1] == 0 && m[3] == 0) || (m[0] == 0 && m[4] == 0));
+  const double most =
+      std::max({std::fabs(m[0]), std::fabs(m[1]), std::fabs(m[3]), std::fabs(m[4])});
+  return s.sample == SampleKind::kBilinear && s.profile != Profile::kTorch && keeps_axes &&
+         most <= kMost;
+}
+
 }  // namespace
 
 Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
@@ -243,7 +254,7 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   const bool straight = affine && m[1] == 0 && m[3] == 0;
   const bool crossed = affine && !straight && m[0] == 0 && m[4] == 0;
   r.transposed = r.jumps = crossed;
-  const bool filter = is_filter(s) && !is_pillow(s);
+  const bool filter = is_filter(s) && !is_pillow(s) && !is_plain_bilinear(s, map);
   if (filter && !straight && !crossed) {
     if (!can_reduce(s))
       return Status(FV_SPEC_ERROR,
