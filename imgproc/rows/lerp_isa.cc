@@ -30,14 +30,17 @@ void pick(const uint8_t* row, int64_t readable, int span, LerpTaps t, int n, uin
   }
 }
 
-inline void blend_run(const uint8_t* __restrict a, const uint8_t* __restrict b, int16_t weight,
-                      int n, int16_t* __restrict out) {
-  for (int i = 0; i < n; ++i) {
-    const int16_t difference = static_cast<int16_t>((b[i] - a[i]) * 128);
-    // Compilers know this way to round as one instruction.
-    const int16_t part = static_cast<int16_t>(((difference * weight >> 14) + 1) >> 1);
-    out[i] = static_cast<int16_t>(a[i] * 128 + part);
+inline void blend_run(const uint8_t* a, const uint8_t* b, int16_t weight, int n, int16_t* out) {
+  const I16Wide weights = I16Wide{} + weight;
+  int i = 0;
+  for (; i + kWideLanes <= n; i += kWideLanes) {
+    const I16Wide x = __builtin_convertvector(load_as<U8Wide>(a + i), I16Wide);
+    const I16Wide y = __builtin_convertvector(load_as<U8Wide>(b + i), I16Wide);
+    const I16Wide v = (x << 7) + rounded_products((y - x) << 7, weights);
+    std::memcpy(out + i, &v, sizeof v);
   }
+  for (; i < n; ++i)
+    out[i] = static_cast<int16_t>(a[i] * 128 + (((b[i] - a[i]) * weight + 128) >> 8));
 }
 
 void blend(const uint8_t* a, const uint8_t* b, int weight, int n, const uint8_t* next_a,
