@@ -11,14 +11,10 @@ extern const LerpKernels kLerpTable;
 namespace avx2 {
 extern const LerpKernels kLerpTable;
 }
-namespace avx512 {
-extern const LerpKernels kLerpTable;
-}
 #endif
 
 const LerpKernels& lerp_kernels() {
 #if defined(FOVEAL_IMGPROC_AVX2)
-  if (isa() >= Isa::kAvx512) return avx512::kLerpTable;
   if (isa() >= Isa::kAvx2) return avx2::kLerpTable;
 #endif
   return baseline::kLerpTable;

@@ -34,8 +34,7 @@ inline void blend_run(const uint8_t* a, const uint8_t* b, int16_t weight, int n,
   const I16Wide weights = I16Wide{} + weight;
   int i = 0;
   for (; i + kWideLanes <= n; i += kWideLanes) {
-    const I16Wide x = __builtin_convertvector(load_as<U8Wide>(a + i), I16Wide);
-    const I16Wide y = __builtin_convertvector(load_as<U8Wide>(b + i), I16Wide);
+    const I16Wide x = widen(a + i), y = widen(b + i);
     const I16Wide v = (x << 7) + rounded_products((y - x) << 7, weights);
     std::memcpy(out + i, &v, sizeof v);
   }

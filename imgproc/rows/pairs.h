@@ -24,16 +24,13 @@ typedef int32_t I32x4 __attribute__((vector_size(16)));
 typedef int64_t I64x2 __attribute__((vector_size(16)));
 typedef float F32x4 __attribute__((vector_size(16)));
 
-#if defined(__AVX512BW__)
-constexpr int kWideBytes = 64;
-#elif defined(__AVX2__)
+#if defined(__AVX2__)
 constexpr int kWideBytes = 32;
 #else
 constexpr int kWideBytes = 16;
 #endif
 constexpr int kWideLanes = kWideBytes / 2;
 typedef int16_t I16Wide __attribute__((vector_size(kWideBytes)));
-typedef uint8_t U8Wide __attribute__((vector_size(kWideLanes)));  // as many lanes
 
 template <class T>
 inline T load_as(const void* p) {
@@ -58,11 +55,18 @@ inline I32x4 pair_sums(I16x8 a, I16x8 b) {
 #endif
 }
 
+inline I16Wide widen(const uint8_t* p) {
+#if defined(__AVX2__)
+  return (I16Wide)_mm256_cvtepu8_epi16(load_as<__m128i>(p));
+#else
+  typedef uint8_t U8x8 __attribute__((vector_size(8)));
+  return __builtin_convertvector(load_as<U8x8>(p), I16Wide);
+#endif
+}
+
 // Lane i: (a[i] b[i] + 2^14) >> 15; not for a[i] = b[i] = -2^15.
 inline I16Wide rounded_products(I16Wide a, I16Wide b) {
-#if defined(__AVX512BW__)
-  return (I16Wide)_mm512_mulhrs_epi16((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
+#if defined(__AVX2__)
   return (I16Wide)_mm256_mulhrs_epi16((__m256i)a, (__m256i)b);
 #elif defined(__SSE2__)
   const __m128i low = _mm_mullo_epi16((__m128i)a, (__m128i)b);

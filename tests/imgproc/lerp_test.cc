@@ -15,9 +15,6 @@ extern const LerpKernels kLerpTable;
 namespace avx2 {
 extern const LerpKernels kLerpTable;
 }
-namespace avx512 {
-extern const LerpKernels kLerpTable;
-}
 }  // namespace foveal::imgproc
 
 using namespace foveal::imgproc;
@@ -192,7 +189,5 @@ void check_all(const LerpKernels& k) {
 int main() {
   check_all(baseline::kLerpTable);
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) check_all(avx2::kLerpTable);
-  if (__builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vnni"))
-    check_all(avx512::kLerpTable);
   return CHECK_RESULT();
 }
