@@ -54,7 +54,7 @@ void find_parts(const Run& r, Part part[2]) {
     p.from = static_cast<int>(std::clamp(std::floor(lo[a] - factor + kNoise), 0.0, side - 1.0));
     p.to =
         static_cast<int>(std::clamp<double>(std::ceil(hi[a] + factor - kNoise), p.from + 1, side));
-    p.size = static_cast<int>(std::ceil((p.to - p.from) / factor - kNoise));
+    p.size = std::max(static_cast<int>(std::ceil((p.to - p.from) / factor - kNoise)), 1);
   }
 }
 

@@ -89,6 +89,14 @@ def test_ratios() -> None:
             compare({"size": [2, 1]}, made, roi, reduced=max(width, height) > 1)
 
 
+def test_millions_of_pixels_in_one() -> None:
+    fit = {"k": "matrix", "m": [3e6, 1e6, -2e6, -1e6, 2e6, -5e5, 0, 0, 1]}
+    for width, height in ((1, 1), (1, 9), (31, 5)):
+        for border in BORDERS:
+            spec = {"size": [3, 2], "fit": fit, "border": border}
+            compare(spec, make("rgb", width, height), reduced=width * height > 1)
+
+
 def test_outside_of_the_frame() -> None:
     for roi in ((400, 300, 90, 70, 45), (-50, 90, 80, 90, 30)):
         for border in BORDERS:

@@ -387,7 +387,7 @@ def reduced(image: np.ndarray, m: np.ndarray, box: list[int]) -> tuple[np.ndarra
         factor = max(min(steps) / math.sqrt(2), 1)
         first = min(max(math.floor(min(at) - factor + 1e-6), 0), side - 1)
         last = min(max(math.ceil(max(at) + factor - 1e-6), first + 1), side)
-        n = math.ceil((last - first) / factor - 1e-6)
+        n = max(math.ceil((last - first) / factor - 1e-6), 1)
         scale = (last - first) / n
         triangle = {"k": "bilinear", "antialias": True}
         weights.append(filter_axis(triangle, scale, first, range(n), side, True)[0])
