@@ -1,4 +1,5 @@
-// Descriptions of frames over a buffer of exact size: whatever they say, nothing outside is read.
+// Descriptions of frames over a buffer of exact size: whatever they say, nothing outside is read,
+// or written where a frame is the picture to be made.
 #include <vector>
 
 #include "foveal/imgproc.h"
@@ -13,6 +14,7 @@ constexpr size_t kBuffer = 4096;
 struct Case {
   fv_image_plan* plan;
   bool roi;
+  bool picture;  // the plan makes YUV pictures, too
   std::vector<float> out;
 };
 
@@ -28,7 +30,10 @@ std::vector<Case>& cases() {
         R"({"size":[17,11],"roi":"per_call","yuv":{"chroma":"linear"}})",
         R"({"size":[19,14],"roi":"per_call","sample":{"k":"lanczos3","antialias":true},"profile":"pillow","intermediate":"u8"})",
         R"({"size":[7,33],"sample":{"k":"area"},"color":"GRAY","fit":{"k":"cover"},"profile":"pillow_12","intermediate":"u8"})",
-        R"({"size":[23,9],"sample":{"k":"nearest"},"profile":"pillow","intermediate":"u8"})"};
+        R"({"size":[23,9],"sample":{"k":"nearest"},"profile":"pillow","intermediate":"u8"})",
+        R"({"size":[33,12],"color":"YUV","yuv":{"to":"bt601-full"}})",
+        R"({"size":[20,10],"color":"YUV","yuv":{"to":"bt709-limited"}})",
+        R"({"size":[11,15],"color":"YUV","sample":{"k":"area"},"yuv":{"to":"bt2020-full"}})"};
     std::vector<Case> made;
     for (const std::string_view text : kSpecs) {
       for (const fv_dtype type : {FV_FLOAT32, FV_UINT8}) {
@@ -40,7 +45,10 @@ std::vector<Case>& cases() {
         input.rank = 4;
         for (int64_t& d : input.dims) d = -1;
         input.layout = {FV_LAYOUT_PLAIN, 0};
-        Case c{nullptr, text.find("per_call") != text.npos, {}};
+        Case c{nullptr,
+               text.find("per_call") != text.npos,
+               text.find("YUV") != text.npos && type == FV_UINT8,
+               {}};
         // Scaled values are no bytes: such a spec has no plan for 8 bits.
         if (!failed(
                 fv_image_plan_create(spec, &input, made.size() % 2 ? FV_NHWC : FV_NCHW, &c.plan))) {
@@ -53,6 +61,20 @@ std::vector<Case>& cases() {
     return made;
   }());
   return *all;
+}
+
+// A valid frame of RGB bytes.
+fv_frame packed() {
+  static constexpr int kWidth = 20, kHeight = 10;
+  static const std::vector<uint8_t> pixels(3 * kWidth * kHeight, 77);
+  fv_frame frame{};
+  frame.abi = FV_ABI_INIT(fv_frame);
+  frame.format = FV_RGB;
+  frame.width = kWidth;
+  frame.height = kHeight;
+  frame.plane_count = 1;
+  frame.planes[0] = {pixels.data(), pixels.size(), 0, 0};
+  return frame;
 }
 
 }  // namespace
@@ -98,5 +120,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const bool ran = !failed(fv_image_plan_run(c.plan, &frame, c.roi ? &roi : nullptr, out.get(),
                                              fv_image_plan_bytes(c.plan), nullptr, nullptr));
   expect(valid || !ran, "a frame that is not valid does not run");
+  if (!c.picture) return 0;
+  const fv_frame from = packed();
+  const bool made =
+      !failed(fv_image_plan_run_picture(c.plan, &from, nullptr, &frame, nullptr, nullptr));
+  expect(valid || !made, "a frame that is not valid is not written");
   return 0;
 }

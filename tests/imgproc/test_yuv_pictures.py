@@ -167,6 +167,36 @@ def test_bytes_do_not_depend_on_threads_and_bands() -> None:
     np.testing.assert_array_equal(components(out)[1:], want)
 
 
+@pytest.mark.parametrize("profile", ["exact", "fast", "torch"])
+@pytest.mark.parametrize("rotation", [0, 90])
+def test_planes_are_those_of_the_tensor(rotation: int, profile: str) -> None:
+    """Whatever the sampler: a 4:4:4 picture holds what a tensor of bytes holds."""
+    samplers = [
+        image.Bilinear(),
+        image.Bilinear(antialias=True),
+        image.Bicubic(antialias=True),
+        image.Bicubic(a=-0.75),
+    ]
+    if profile != "torch":
+        samplers += [image.Nearest(), image.Area(), image.Lanczos3()]
+    for fmt in ("rgb", "nv12", "gray16"):
+        frame, _ = build(fmt, 150, 141, rotation=rotation)
+        for sampler in samplers:
+            for size in ((37, 160), (290, 31)):
+                spec = Pipeline(
+                    size=size,
+                    color="YUV",
+                    yuv=Yuv(to="bt601-full"),
+                    profile=profile,
+                    sample=sampler,
+                )
+                plan = spec.compile(dtype="uint8", layout="nchw")
+                tensor, _ = plan(frame)
+                out = Frame.empty("i444", *size)
+                plan.run(frame, out=out)
+                np.testing.assert_array_equal(np.stack(components(out)), tensor[0])
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_only_the_planes_are_written(target: str) -> None:
     frame, _ = build("rgb", 21, 13)

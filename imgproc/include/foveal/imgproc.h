@@ -172,7 +172,8 @@ enum { FV_NCHW = 0, FV_NHWC = 1 };
 FV_IMAGE_API fv_status* fv_image_plan_create(const fv_image_spec* spec, const fv_tensor* input,
                                              fv_axis_order order, fv_image_plan** out);
 /* The same for a quantised tensor of uint8, int8 or int16, which holds
- * clamp(round half to even(y / scale) + zero_point). scale > 0; zero_point is one of its values. */
+ * clamp(round half to even(y / scale) + zero_point). scale > 0; zero_point is one of its values.
+ * fv_model_quantization (foveal.h) gives those of a model's input. */
 FV_IMAGE_API fv_status* fv_image_plan_create_quantized(const fv_image_spec* spec,
                                                        const fv_tensor* input, fv_axis_order order,
                                                        double scale, int32_t zero_point,
