@@ -325,7 +325,6 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
     r.map = gather_map(m, !affine);
     if (r.linear) r.chroma_map = chroma_map(r.source, r.siting, r.map);
     lower_warp(r);
-    if (r.warp.all) r.k = &unfused_kernels();
   }
   return ok();
 }

@@ -64,7 +64,7 @@ void fill(const Plan& p, int x0, int x1, int y) {
   float v[3][kChunk];
   for (int c = 0; c < r.store.channels; ++c) {
     float value = r.pad[c];
-    if (!r.table) r.k->finish(&value, r.round, r.scale[c], r.bias[c], 1, &value);
+    if (!r.table) r.k->color.finish(&value, r.round, r.scale[c], r.bias[c], 1, &value);
     std::fill_n(v[c], std::min(kChunk, x1 - x0), value);
   }
   const float* const level[3] = {v[0], v[1], v[2]};
@@ -143,9 +143,9 @@ const float* mix_color(const Run& r, int c, int n, const float* const in[3], con
   const float* m = r.color.copy ? kIdentity : r.color.m[c];
   const float* from = in[r.color.from[c]];
   if (m[1] != 0 || m[2] != 0)
-    r.k->mix3(in[0], in[1], in[2], inside, m, r.border[c], n, out);
+    r.k->color.mix3(in[0], in[1], in[2], inside, m, r.border[c], n, out);
   else if (inside || !r.color.copy)
-    r.k->mix1(from, inside, m, r.border[c], n, out);
+    r.k->color.mix1(from, inside, m, r.border[c], n, out);
   else
     return from;
   return out;
@@ -155,10 +155,10 @@ const float* finish_color(const Run& r, int c, int n, const float* const in[3], 
                           float scale, float bias, float* out) {
   const float* m = r.color.m[c];
   if (!r.color.copy && !inside && (m[1] != 0 || m[2] != 0)) {
-    r.k->mix3_finish(in[0], in[1], in[2], m, r.round, scale, bias, n, out);
+    r.k->color.mix3_finish(in[0], in[1], in[2], m, r.round, scale, bias, n, out);
   } else {
     alignas(64) float mixed[kChunk];
-    r.k->finish(mix_color(r, c, n, in, inside, mixed), r.round, scale, bias, n, out);
+    r.k->color.finish(mix_color(r, c, n, in, inside, mixed), r.round, scale, bias, n, out);
   }
   return out;
 }

@@ -111,7 +111,6 @@ void lower_lerp(Plan& p) {
   const Geometry& g = r.geometry;
   const double* m = g.sensor_from_tensor.m;
   r.lerp = &lerp_kernels();
-  r.k = &unfused_kernels();
   const int x0 = r.transposed ? g.y0 : g.x0, x1 = r.transposed ? g.y1 : g.x1;
   const int y0 = r.transposed ? g.x0 : g.y0, y1 = r.transposed ? g.x1 : g.y1;
   double elements = 0;  // per tensor pixel, of the densest plane

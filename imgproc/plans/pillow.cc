@@ -115,9 +115,9 @@ void convert_line(const Plan& p, int row, int at, int n, uint8_t* out) {
       else if (r.line_color.copy)
         done[c] = level[r.line_color.from[c]];
       else if (s.channels == 1 || (weights[1] == 0 && weights[2] == 0))
-        k.mix1(level[0], nullptr, weights, 0, m, color[c]);
+        k.color.mix1(level[0], nullptr, weights, 0, m, color[c]);
       else
-        k.mix3(level[0], level[1], level[2], nullptr, weights, 0, m, color[c]);
+        k.color.mix3(level[0], level[1], level[2], nullptr, weights, 0, m, color[c]);
     }
     if (channels == 3)
       k.pack3_u8(done[0], done[1], done[2], m, 3, out + 3 * i);

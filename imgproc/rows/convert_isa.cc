@@ -64,6 +64,11 @@ inline void pick_pixels(const uint8_t* FV_R in, int pixel, const int offset[3], 
 
 #if defined(__AVX2__)
 
+// Two roundings, as in color_isa.cc.
+inline __m256 mul_add(__m256 a, __m256 b, __m256 c) {
+  return _mm256_add_ps(_mm256_mul_ps(a, b), c);
+}
+
 // kFull: planes that are not subsampled.
 enum class Chroma { kPlanes, kUv, kVu, kFull };
 
@@ -154,6 +159,10 @@ int fast_blocks_of(const YuvRow& in, const FixedColor& m, int n, uint8_t* out) {
 
 #if defined(__AVX512VBMI__)
 
+inline __m512 mul_add(__m512 a, __m512 b, __m512 c) {
+  return _mm512_add_ps(_mm512_mul_ps(a, b), c);
+}
+
 // 32 pixels a turn, kept apart as below: halves become quarters, and one permutation of bytes does
 // it all.
 constexpr std::array<uint8_t, 128> make_order() {
@@ -212,10 +221,10 @@ int yuv_turns(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out) {
       __m512i done[2];
       for (int side = 0; side < 2; ++side) {
         __m512 t = k[c][3];
-        if (use & 2) t = _mm512_fmadd_ps(k[c][2], _mm512_cvtepi32_ps(v[side]), t);
-        if (use & 1) t = _mm512_fmadd_ps(k[c][1], _mm512_cvtepi32_ps(u[side]), t);
+        if (use & 2) t = mul_add(k[c][2], _mm512_cvtepi32_ps(v[side]), t);
+        if (use & 1) t = mul_add(k[c][1], _mm512_cvtepi32_ps(u[side]), t);
         // Rounds half to even; the packs saturate.
-        done[side] = _mm512_cvtps_epi32(_mm512_fmadd_ps(k[c][0], _mm512_cvtepi32_ps(y[side]), t));
+        done[side] = _mm512_cvtps_epi32(mul_add(k[c][0], _mm512_cvtepi32_ps(y[side]), t));
       }
       return _mm512_packs_epi32(done[0], done[1]);
     };
@@ -286,10 +295,10 @@ int yuv_turns(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out) {
       __m256i done[2];
       for (int side = 0; side < 2; ++side) {
         __m256 t = k[c][3];
-        if (use & 2) t = _mm256_fmadd_ps(k[c][2], _mm256_cvtepi32_ps(v[side]), t);
-        if (use & 1) t = _mm256_fmadd_ps(k[c][1], _mm256_cvtepi32_ps(u[side]), t);
+        if (use & 2) t = mul_add(k[c][2], _mm256_cvtepi32_ps(v[side]), t);
+        if (use & 1) t = mul_add(k[c][1], _mm256_cvtepi32_ps(u[side]), t);
         // Rounds half to even; the packs saturate.
-        done[side] = _mm256_cvtps_epi32(_mm256_fmadd_ps(k[c][0], _mm256_cvtepi32_ps(y[side]), t));
+        done[side] = _mm256_cvtps_epi32(mul_add(k[c][0], _mm256_cvtepi32_ps(y[side]), t));
       }
       return _mm256_packs_epi32(done[0], done[1]);
     };
@@ -387,8 +396,8 @@ struct Weights {
     for (int i = 0; i < 4; ++i) k[i] = _mm256_set1_ps(m[i]);
   }
   __m256 sum(const __m256 (&c)[3]) const {
-    return _mm256_fmadd_ps(k[0], c[0],
-                           _mm256_fmadd_ps(k[1], c[1], _mm256_fmadd_ps(k[2], c[2], k[3])));
+    return mul_add(k[0], c[0],
+                           mul_add(k[1], c[1], mul_add(k[2], c[2], k[3])));
   }
 };
 

@@ -7,28 +7,32 @@ namespace foveal::imgproc {
 
 namespace baseline {
 extern const Kernels kTable;
+extern const ColorKernels kColorTable;
 extern const Conversions kConversions;
 extern const Cv2Kernels kCv2Table;
 }  // namespace baseline
 #if defined(FOVEAL_IMGPROC_AVX2)
 namespace avx2 {
 extern const Kernels kTable;
+extern const ColorKernels kColorTable;
 extern const Conversions kConversions;
 extern const Cv2Kernels kCv2Table;
 }  // namespace avx2
 namespace avx512 {
 extern const Conversions kConversions;
-}
+}  // namespace avx512
 #endif
 
 namespace {
 
 Kernels choose() {
   Kernels k = baseline::kTable;
+  k.color = baseline::kColorTable;
   k.convert = baseline::kConversions;
 #if defined(FOVEAL_IMGPROC_AVX2)
   if (isa() >= Isa::kAvx2) {
     k = avx2::kTable;
+    k.color = avx2::kColorTable;
     k.convert = isa() >= Isa::kAvx512 ? avx512::kConversions : avx2::kConversions;
   }
 #endif

@@ -1,5 +1,6 @@
 // Row kernels: plain loops over a few hundred pixels that compilers vectorise, built once per
-// instruction set and chosen at run time. They know nothing of frames, specs or layouts.
+// instruction set and chosen at run time. They know nothing of frames, specs or layouts. Nothing is
+// contracted (a * b + c rounds twice): results do not depend on the instruction set.
 //
 // Intermediate rows are planar float, one array per component, at most kChunk long.
 #ifndef FOVEAL_IMGPROC_ROWS_KERNELS_H_
@@ -129,6 +130,21 @@ struct Conversions {
                  int n, uint8_t* y, float* u, float* v);
 };
 
+// Colour and normalisation. Rows are finite.
+struct ColorKernels {
+  // out = m[0] a + m[1] b + m[2] c + m[3] * inside + border * (1 - inside); inside NULL: 1.
+  void (*mix3)(const float* a, const float* b, const float* c, const float* inside,
+               const float m[4], float border, int n, float* out);
+  // out = m[0] a + m[3] * inside + border * (1 - inside). out may be a.
+  void (*mix1)(const float* a, const float* inside, const float m[4], float border, int n,
+               float* out);
+  // Clamp to 0..255, round half to even if asked, then y = x * k + b. out may be in.
+  void (*finish)(const float* in, bool round, float k, float b, int n, float* out);
+  // mix3 with inside NULL, then finish.
+  void (*mix3_finish)(const float* a, const float* b, const float* c, const float m[4], bool round,
+                      float scale, float bias, int n, float* out);
+};
+
 struct Kernels {
   ElementKernels element[3];  // uint8, uint16, float
 
@@ -150,19 +166,9 @@ struct Kernels {
                     Weights4* w);
   void (*offsets)(const Positions& p, Block b, int n, Taps4* t);
 
+  ColorKernels color;
   Conversions convert;
 
-  // out = m[0] a + m[1] b + m[2] c + m[3] * inside + border * (1 - inside); inside NULL: 1.
-  void (*mix3)(const float* a, const float* b, const float* c, const float* inside,
-               const float m[4], float border, int n, float* out);
-  // out = m[0] a + m[3] * inside + border * (1 - inside). out may be a.
-  void (*mix1)(const float* a, const float* inside, const float m[4], float border, int n,
-               float* out);
-  // Clamp to 0..255, round half to even if asked, then y = x * k + b. out may be in.
-  void (*finish)(const float* in, bool round, float k, float b, int n, float* out);
-  // mix3 with inside NULL, then finish.
-  void (*mix3_finish)(const float* a, const float* b, const float* c, const float m[4], bool round,
-                      float scale, float bias, int n, float* out);
   void (*to_u8)(const float* in, int n, uint8_t* out);  // round half to even, saturate
   // Bits of other elements, in the low bits of a word. Half and bfloat round half to even.
   void (*to_f16)(const float* in, int n, uint16_t* out);

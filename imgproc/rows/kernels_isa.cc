@@ -3,7 +3,6 @@
 #include <cstring>
 #include <utility>
 
-#include "imgproc/rows/color.h"
 #include "imgproc/rows/kernels.h"
 #include "imgproc/rows/round.h"
 #include "imgproc/rows/value.h"
@@ -284,9 +283,10 @@ void gather_lanes(const void* p, int64_t readable, int span, const Taps4& t, con
   if constexpr (sizeof(T) == 1) done = gather_fours(base, readable, span, t, w, n, lane);
 #endif
   store_lanes(done, n, span, lane, [&](int i) {
+    // Left ones first, as gather_fours sums them.
     return (w.w00[i] * load_pixel(base, t.o00[i], readable, span) +
-            w.w01[i] * load_pixel(base, t.o01[i], readable, span)) +
-           (w.w10[i] * load_pixel(base, t.o10[i], readable, span) +
+            w.w10[i] * load_pixel(base, t.o10[i], readable, span)) +
+           (w.w01[i] * load_pixel(base, t.o01[i], readable, span) +
             w.w11[i] * load_pixel(base, t.o11[i], readable, span));
   });
 }
@@ -495,11 +495,8 @@ const Kernels kTable = {{of_element<uint8_t>(), of_element<uint16_t>(), of_eleme
                         pair_sums,
                         positions,
                         offsets,
-                        {},  // conversions are chosen by themselves
-                        mix3,
-                        mix1,
-                        finish,
-                        mix3_finish,
+                        {},  // colour and conversions are chosen by themselves
+                        {},
                         to_u8,
                         to_f16,
                         to_bf16,

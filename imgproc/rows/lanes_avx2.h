@@ -59,7 +59,7 @@ inline int gather_fours(const uint8_t* base, int64_t readable, int bytes, const 
   const auto pixel = [&](int i) {
     const __m256 a = two_taps(base, t.o00[i], t.o01[i]), b = two_taps(base, t.o10[i], t.o11[i]);
     const __m256 top = _mm256_mul_ps(a, two_weights(w.w00 + i, w.w01 + i));
-    return left_and_right(_mm256_fmadd_ps(b, two_weights(w.w10 + i, w.w11 + i), top));
+    return left_and_right(_mm256_add_ps(top, _mm256_mul_ps(b, two_weights(w.w10 + i, w.w11 + i))));
   };
   int i = 0;
   for (; i + 4 <= n; i += 4) {

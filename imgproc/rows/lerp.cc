@@ -20,17 +20,4 @@ const LerpKernels& lerp_kernels() {
   return baseline::kLerpTable;
 }
 
-const Kernels& unfused_kernels() {
-  static const Kernels unfused = [] {
-    Kernels k = kernels();
-    const LerpKernels& lerp = lerp_kernels();
-    k.mix3 = lerp.mix3;
-    k.mix1 = lerp.mix1;
-    k.finish = lerp.finish;
-    k.mix3_finish = lerp.mix3_finish;
-    return k;
-  }();
-  return unfused;
-}
-
 }  // namespace foveal::imgproc

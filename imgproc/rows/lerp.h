@@ -50,19 +50,9 @@ struct LerpKernels {
                float* const lane[3]);
   // out[i * out_step + c] = in[c * in_step + i], c < columns, i < n.
   void (*turn)(const float* in, int in_step, int columns, int n, float* out, int out_step);
-  // As in Kernels, every operation rounded by itself.
-  void (*mix3)(const float* a, const float* b, const float* c, const float* inside,
-               const float m[4], float border, int n, float* out);
-  void (*mix1)(const float* a, const float* inside, const float m[4], float border, int n,
-               float* out);
-  void (*finish)(const float* in, bool round, float k, float b, int n, float* out);
-  void (*mix3_finish)(const float* a, const float* b, const float* c, const float m[4], bool round,
-                      float scale, float bias, int n, float* out);
 };
 
 const LerpKernels& lerp_kernels();  // for this machine
-// kernels() with the colour and normalisation of lerp_kernels().
-const Kernels& unfused_kernels();
 
 }  // namespace foveal::imgproc
 #endif  // FOVEAL_IMGPROC_ROWS_LERP_H_

@@ -1,7 +1,6 @@
-// Compiled once per instruction set, without contraction: see lerp.h.
+// Compiled once per instruction set: see lerp.h.
 #include <algorithm>
 
-#include "imgproc/rows/color.h"
 #include "imgproc/rows/lerp.h"
 #include "imgproc/rows/pairs.h"
 
@@ -164,7 +163,6 @@ void turn(const float* in, int in_step, int columns, int n, float* out, int out_
 }  // namespace
 
 extern const LerpKernels kLerpTable;
-const LerpKernels kLerpTable = {pick, blend, taps1, taps2,  taps,
-                                turn, mix3,  mix1,  finish, mix3_finish};
+const LerpKernels kLerpTable = {pick, blend, taps1, taps2, taps, turn};
 
 }  // namespace foveal::imgproc::FOVEAL_ISA

@@ -11,10 +11,12 @@
 namespace foveal::imgproc {
 namespace baseline {
 extern const LerpKernels kLerpTable;
-}
+extern const ColorKernels kColorTable;
+}  // namespace baseline
 namespace avx2 {
 extern const LerpKernels kLerpTable;
-}
+extern const ColorKernels kColorTable;
+}  // namespace avx2
 }  // namespace foveal::imgproc
 
 using namespace foveal::imgproc;
@@ -141,7 +143,7 @@ struct Colours {
   std::vector<float> out[6];
 };
 
-Colours colours(const LerpKernels& k, int n) {
+Colours colours(const ColorKernels& k, int n) {
   state = 99;
   const size_t size = static_cast<size_t>(n);
   std::vector<float> in[3], inside(size);
@@ -170,14 +172,14 @@ Colours colours(const LerpKernels& k, int n) {
   return r;
 }
 
-void check_all(const LerpKernels& k) {
+void check_all(const LerpKernels& k, const ColorKernels& color) {
   for (const int n : {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 100, 256}) {
     check_blend(k, n);
     check_taps(k, n);
     check_pick(k, n);
     if (n <= 64)
       for (int columns = 1; columns <= 8; ++columns) check_turn(k, columns, n);
-    const Colours want = colours(baseline::kLerpTable, n), got = colours(k, n);
+    const Colours want = colours(baseline::kColorTable, n), got = colours(color, n);
     for (int i = 0; i < 6; ++i)
       CHECK(std::memcmp(want.out[i].data(), got.out[i].data(), want.out[i].size() * 4) == 0);
   }
@@ -187,7 +189,8 @@ void check_all(const LerpKernels& k) {
 }  // namespace
 
 int main() {
-  check_all(baseline::kLerpTable);
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) check_all(avx2::kLerpTable);
+  check_all(baseline::kLerpTable, baseline::kColorTable);
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    check_all(avx2::kLerpTable, avx2::kColorTable);
   return CHECK_RESULT();
 }
