@@ -122,7 +122,8 @@ Status make_finish(const Quantization& q, Plan& p) {
   for (int c = 0; c < spec.channels(); ++c) {
     const size_t i = static_cast<size_t>(c);
     r.scale[c] = static_cast<float>(spec.norm_scale / spec.norm_std[i] / q.scale);
-    r.bias[c] = static_cast<float>(-spec.norm_mean[i] / spec.norm_std[i] / q.scale);
+    // 0 - x: never -0, which would show the sign of a level of 0 in the tensor.
+    r.bias[c] = static_cast<float>(0 - spec.norm_mean[i] / spec.norm_std[i] / q.scale);
     if (!std::isfinite(255 * r.scale[c] + r.bias[c]))
       return Status(FV_SPEC_ERROR,
                     format("image plan: tensor: quantisation: scale %g is too small for the "

@@ -130,7 +130,7 @@ struct Conversions {
                  int n, uint8_t* y, float* u, float* v);
 };
 
-// Colour and normalisation. Rows are finite.
+// Colour and normalisation.
 struct ColorKernels {
   // out = m[0] a + m[1] b + m[2] c + m[3] * inside + border * (1 - inside); inside NULL: 1.
   void (*mix3)(const float* a, const float* b, const float* c, const float* inside,

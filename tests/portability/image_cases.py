@@ -9,6 +9,12 @@ from typing import Any
 FORMATS = ("rgb", "bgr", "rgba", "bgra", "gray", "nv12", "nv21", "i420")
 YUV = ("nv12", "nv21", "i420")
 SIZES = ([57, 41], [300, 211], [131, 97], [1, 1])
+FILTERS = (
+    {"k": "bilinear", "antialias": True},
+    {"k": "bicubic", "antialias": True},
+    {"k": "lanczos3", "antialias": True},
+    {"k": "area"},
+)
 TURNED = "60.5,40.25,70,50,25"
 TURNED_INSIDE = "50.5,60.25,40,50,25"
 MATRIX = [2.1, 0.3, 1.5, -0.2, 1.9, 4.25, 0, 0, 1]
@@ -31,6 +37,10 @@ def _whole() -> Iterator[dict[str, Any]]:
             yield _spec(size=size, profile=profile)
             yield _spec(size=size, profile=profile, sample=nearest)
         yield _spec(size=size, sample={"k": "nearest"})
+        yield _spec(size=size)
+        for sample in FILTERS:
+            yield _spec(size=size, sample=sample)
+            yield _spec(size=size, sample=sample, profile="pillow")
         for sample in PILLOW:
             yield _spec(size=size, sample=sample, profile="pillow")
     for profile in ("cv2", "cv2_4"):
