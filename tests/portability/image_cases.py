@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 FORMATS = ("rgb", "bgr", "rgba", "bgra", "gray", "nv12", "nv21", "i420")
-YUV = ("nv12", "nv21", "i420")
 SIZES = ([57, 41], [300, 211], [131, 97], [1, 1])
 FILTERS = (
     {"k": "bilinear", "antialias": True},
@@ -18,10 +17,6 @@ FILTERS = (
 TURNED = "60.5,40.25,70,50,25"
 TURNED_INSIDE = "50.5,60.25,40,50,25"
 MATRIX = [2.1, 0.3, 1.5, -0.2, 1.9, 4.25, 0, 0, 1]
-PILLOW = (
-    *({"k": k, "antialias": True} for k in ("bilinear", "bicubic", "lanczos3")),
-    {"k": "area"},
-)
 PERSPECTIVE = [2.1, 0.3, 1.5, -0.2, 1.9, 4.25, 1e-3, 2e-3, 1]
 
 
@@ -41,8 +36,6 @@ def _whole() -> Iterator[dict[str, Any]]:
         for sample in FILTERS:
             yield _spec(size=size, sample=sample)
             yield _spec(size=size, sample=sample, profile="pillow")
-        for sample in PILLOW:
-            yield _spec(size=size, sample=sample, profile="pillow")
     for profile in ("cv2", "cv2_4"):
         yield _spec(size=[64, 64], profile=profile, fit={"k": "letterbox"})
         yield _spec(size=[64, 64], profile=profile, fit={"k": "matrix", "m": MATRIX})
@@ -55,7 +48,7 @@ def _whole() -> Iterator[dict[str, Any]]:
 
 
 def _filters() -> Iterator[dict[str, Any]]:
-    """Filters of bytes: the same levels, fractions included, up to the conversion of colours."""
+    """Filters of whole frames, fractions included."""
     for sample in (
         {"k": "bilinear", "antialias": True},
         {"k": "bicubic", "antialias": True},
@@ -63,7 +56,7 @@ def _filters() -> Iterator[dict[str, Any]]:
         {"k": "area"},
         {"k": "lanczos3", "antialias": True},
     ):
-        for size in SIZES[:3]:  # a pixel of all pixels is a sum of floats
+        for size in SIZES:
             yield {"imgproc": 1, "size": size, "sample": sample}
 
 
@@ -83,13 +76,11 @@ def _floats() -> Iterator[dict[str, Any]]:
 def lines() -> Iterator[str]:
     """format width height rotation dtype roi spec"""
     for spec in _filters():
-        for fmt in ("rgb", "bgra", "gray"):
+        for fmt in ("rgb", "bgra", "gray", "nv21"):
             for rotation in (0, 90, 180):
                 yield f"{fmt} 131 97 {rotation} f32 - {json.dumps(spec)}"
     for spec in _whole():
         for fmt in FORMATS:
-            if spec.get("profile") == "pillow" and fmt in YUV:  # converted in floats first
-                continue
             for rotation in (0, 90):
                 if rotation and (spec["size"] == [1, 1] or fmt in ("rgba", "bgr", "i420")):
                     continue
@@ -98,10 +89,16 @@ def lines() -> Iterator[str]:
         for fmt in FORMATS:
             for rotation in (180, 270):
                 yield f"{fmt} 131 97 {rotation} f32 - {json.dumps(spec)}"
-    turned = _spec(size=[48, 32], profile="cv2_4", roi="per_call")
-    inside = {"imgproc": 1, "size": [48, 32], "roi": "per_call", "norm": {"scale": 1 / 255}}
+    norm = {"scale": 1 / 255}
+    turned = [_spec(size=[48, 32], profile=p) for p in ("cv2", "cv2_4", "exact")]
+    turned.append(_spec(size=[48, 32], border={"k": "constant", "v": 99}))
+    turned.append({"imgproc": 1, "size": [12, 9], "sample": FILTERS[0], "norm": norm})
+    for spec in turned:
+        for fmt in FORMATS:
+            for roi in (TURNED, TURNED_INSIDE):
+                yield f"{fmt} 131 97 0 u8 {roi} {json.dumps({**spec, 'roi': 'per_call'})}"
+    inside = {"imgproc": 1, "size": [48, 32], "roi": "per_call", "norm": norm}
     for fmt in FORMATS:
-        yield f"{fmt} 131 97 0 u8 {TURNED} {json.dumps(turned)}"
         yield f"{fmt} 131 97 90 f32 {TURNED_INSIDE} {json.dumps(inside)}"
 
 
