@@ -396,8 +396,7 @@ struct Weights {
     for (int i = 0; i < 4; ++i) k[i] = _mm256_set1_ps(m[i]);
   }
   __m256 sum(const __m256 (&c)[3]) const {
-    return mul_add(k[0], c[0],
-                           mul_add(k[1], c[1], mul_add(k[2], c[2], k[3])));
+    return mul_add(k[0], c[0], mul_add(k[1], c[1], mul_add(k[2], c[2], k[3])));
   }
 };
 
