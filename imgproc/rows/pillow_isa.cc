@@ -8,6 +8,8 @@
 #include "imgproc/rows/pillow_avx512.h"
 #elif defined(__AVX2__)
 #include "imgproc/rows/pillow_avx2.h"
+#elif defined(__aarch64__) || defined(__wasm_simd128__)
+#include "imgproc/rows/pillow_simd128.h"
 #else
 
 #include <cstring>
