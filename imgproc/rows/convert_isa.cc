@@ -177,6 +177,7 @@ constexpr std::array<uint8_t, 128> make_order() {
 
 template <class T, Chroma kChroma, int kUse0, int kUse1, int kUse2>
 int yuv_turns(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out) {
+  constexpr bool kOneLuma = kUse0 != 3 || kUse2 != 3;
   alignas(64) static constexpr std::array<uint8_t, 128> kOrder = make_order();
   const __m512i order0 = _mm512_load_si512(kOrder.data());
   const __m512i order1 = _mm512_load_si512(kOrder.data() + 64);
@@ -217,14 +218,19 @@ int yuv_turns(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out) {
     }
     __m512i y[2];
     split(pairs(in.y + i), y);
+    __m512 light[2];
+    for (int side = 0; side < 2; ++side) light[side] = _mm512_cvtepi32_ps(y[side]);
+    if (kOneLuma)
+      for (__m512& v : light) v = _mm512_mul_ps(k[0][0], v);
     const auto channel = [&](int c, int use) {
       __m512i done[2];
       for (int side = 0; side < 2; ++side) {
         __m512 t = k[c][3];
         if (use & 2) t = mul_add(k[c][2], _mm512_cvtepi32_ps(v[side]), t);
         if (use & 1) t = mul_add(k[c][1], _mm512_cvtepi32_ps(u[side]), t);
+        const __m512 luma = kOneLuma ? light[side] : _mm512_mul_ps(k[c][0], light[side]);
         // Rounds half to even; the packs saturate.
-        done[side] = _mm512_cvtps_epi32(mul_add(k[c][0], _mm512_cvtepi32_ps(y[side]), t));
+        done[side] = _mm512_cvtps_epi32(_mm512_add_ps(luma, t));
       }
       return _mm512_packs_epi32(done[0], done[1]);
     };
@@ -243,9 +249,11 @@ int yuv_turns(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out) {
 // Sixteen pixels a turn. Even and odd pixels are kept apart, so that one vector of chroma serves
 // both; packing leaves e0 e1 e2 e3 o0 o1 o2 o3 of a channel in each half, and the shuffles that
 // interleave the channels put pixels back in order. kUse: which weights (1: U, 2: V) of the three
-// channels are not 0: adding a product of 0 changes nothing.
+// channels are not 0: adding a product of 0 changes nothing. Where one of them is 0, luma has the
+// same weight in all channels.
 template <class T, Chroma kChroma, int kUse0, int kUse1, int kUse2>
 int yuv_turns(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out) {
+  constexpr bool kOneLuma = kUse0 != 3 || kUse2 != 3;
   constexpr int kBits = 8 * sizeof(T);
   const __m256i low = _mm256_set1_epi32((1 << kBits) - 1);
   const __m256i rg0 = _mm256_broadcastsi128_si256(
@@ -291,14 +299,19 @@ int yuv_turns(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out) {
     }
     __m256i y[2];
     split(pairs(in.y + i), y);
+    __m256 light[2];
+    for (int side = 0; side < 2; ++side) light[side] = _mm256_cvtepi32_ps(y[side]);
+    if (kOneLuma)
+      for (__m256& v : light) v = _mm256_mul_ps(k[0][0], v);
     const auto channel = [&](int c, int use) {
       __m256i done[2];
       for (int side = 0; side < 2; ++side) {
         __m256 t = k[c][3];
         if (use & 2) t = mul_add(k[c][2], _mm256_cvtepi32_ps(v[side]), t);
         if (use & 1) t = mul_add(k[c][1], _mm256_cvtepi32_ps(u[side]), t);
+        const __m256 luma = kOneLuma ? light[side] : _mm256_mul_ps(k[c][0], light[side]);
         // Rounds half to even; the packs saturate.
-        done[side] = _mm256_cvtps_epi32(mul_add(k[c][0], _mm256_cvtepi32_ps(y[side]), t));
+        done[side] = _mm256_cvtps_epi32(_mm256_add_ps(luma, t));
       }
       return _mm256_packs_epi32(done[0], done[1]);
     };
@@ -319,7 +332,9 @@ int yuv_turns(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out) {
 
 template <Chroma kChroma>
 int yuv_blocks_of(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
-  const bool rgb = m[0][1] == 0 && m[2][2] == 0, bgr = m[0][2] == 0 && m[2][1] == 0;
+  const bool one_luma = m[0][0] == m[1][0] && m[1][0] == m[2][0];
+  const bool rgb = one_luma && m[0][1] == 0 && m[2][2] == 0;
+  const bool bgr = one_luma && m[0][2] == 0 && m[2][1] == 0;
   if (rgb) return yuv_turns<uint8_t, kChroma, 2, 3, 1>(in, m, n, out);
   if (bgr) return yuv_turns<uint8_t, kChroma, 1, 3, 2>(in, m, n, out);
   return yuv_turns<uint8_t, kChroma, 3, 3, 3>(in, m, n, out);
