@@ -225,7 +225,8 @@ class Nearest(_Part):
 
 @dataclass(frozen=True)
 class Bilinear(_Part):
-    """Four taps, or the triangle filter over all source pixels when antialias is set."""
+    """Four taps, or the triangle filter over all source pixels when antialias is set. Of regions
+    that are turned, a smaller picture is made with that filter first."""
 
     k: ClassVar[str] = "bilinear"
     antialias: bool = False
