@@ -96,6 +96,8 @@ std::string explain(const Plan& p) {
                                                                            : "straight"),
               r.lerp || (r.kind == PlanKind::kGather && r.warp.on) ? ", in whole numbers" : "",
               r.step, g.x0, g.y0, g.x1, g.y1);
+  if (r.planes)
+    t += format("picture: %s, %s\n", format_info(p.picture_format)->name, planes_name(p));
   if (r.reduced) {
     const Plan& q = p.smaller[0];
     const AxisMap &x = q.fx.map, &y = q.fy.map;
@@ -147,6 +149,7 @@ struct Target {
   void* dst = nullptr;
   uint64_t bytes = 0;
   const Source* picture = nullptr;
+  fv_pixel_format format = 0;  // of picture
 };
 
 Status check_tensors(const Plan& plan, int32_t count, const Target& target) {
@@ -201,6 +204,7 @@ Status run_regions(fv_image_plan& plan, const fv_frame& frame, const fv_roi* roi
   }
   first.ran = true;
   first.ran_format = frame.format;
+  first.picture_format = target.format;
   run_bands(plan, count, true, workers);
   run_bands(plan, count, false, workers);
   for (int32_t i = 0; out && i < count; ++i)
@@ -314,7 +318,7 @@ fv_status* fv_image_plan_run_picture(fv_image_plan* plan, const fv_frame* frame,
       return missing("fv_image_plan_run_picture", !plan ? "plan" : !frame ? "frame" : "to");
     FV_ASSIGN(const Source picture, open_frame(*to));
     FV_TRY(check_picture(plan->plan, *to, picture));
-    return run_regions(*plan, *frame, roi, 1, {nullptr, 0, &picture}, workers, out);
+    return run_regions(*plan, *frame, roi, 1, {nullptr, 0, &picture, to->format}, workers, out);
   });
 }
 

@@ -147,6 +147,7 @@ struct Plan {
   Run run;
   bool ran = false;
   fv_pixel_format ran_format = 0;
+  fv_pixel_format picture_format = 0;  // run.planes: of run.picture
 };
 
 // Planar float rows of one chunk, in source components.
@@ -271,6 +272,7 @@ const float* finish_color(const Run& run, int c, int n, const float* const in[3]
 
 // plans/planes.cc: rows [y0, y1) of run.picture, from an even one on, at most band_rows of them.
 void run_planes(const Plan& plan, int y0, int y1);
+const char* planes_name(const Plan& plan);
 
 // A flexible spec gets its width and height from the tensor. What make_store refuses is left to it.
 Status read_tensor_size(const fv_tensor& input, fv_axis_order order, Spec& spec);

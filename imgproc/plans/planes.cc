@@ -152,6 +152,10 @@ void copy_planes(const Plan& p, int y0, int y1) {
 
 }  // namespace
 
+const char* planes_name(const Plan& p) {
+  return can_convert(p) ? "rows of bytes" : can_copy(p) ? "copied planes" : "rows of floats";
+}
+
 void run_planes(const Plan& p, int y0, int y1) {
   if (can_convert(p)) return convert_planes(p, y0, y1);
   if (can_copy(p)) return copy_planes(p, y0, y1);

@@ -98,6 +98,22 @@ def test_rows_of_bytes_equal_rows_of_floats(fmt: str, target: str) -> None:
             np.testing.assert_array_equal(got[~ties], np.rint(want)[~ties])
 
 
+def test_plans_say_how_they_make_pictures() -> None:
+    plan = Pipeline(size=(34, 20), color="YUV").compile(dtype="uint8")
+    for target, visible, how in (
+        ("yv12", (2, 4, 34, 20), "copied planes"),
+        ("nv21", (3, 4, 34, 20), "rows of floats"),
+        ("i444", (2, 4, 34, 20), "rows of floats"),
+    ):
+        plan.run(build("nv12", 40, 30, visible=visible)[0], out=Frame.empty(target, 34, 20))
+        assert f"picture: {target.upper()}, {how}" in plan.explain()
+    plan(build("nv12", 34, 20)[0])
+    assert "picture" not in plan.explain()
+    plan = Pipeline(size=(34, 20), color="YUV", yuv=Yuv(to="bt601-full")).compile(dtype="uint8")
+    plan.run(build("bgra", 34, 20)[0], out=Frame.empty("uyvy", 34, 20))
+    assert "picture: UYVY, rows of bytes" in plan.explain()
+
+
 @pytest.mark.parametrize("fmt", FORMATS)
 @pytest.mark.parametrize("target", ["nv12", "i422", "uyvy"])
 def test_every_format_to_yuv(target: str, fmt: str) -> None:
