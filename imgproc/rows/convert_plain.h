@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "imgproc/rows/kernels.h"
+#include "imgproc/rows/pairs.h"
 #include "imgproc/rows/round.h"
 
 namespace foveal::imgproc::FOVEAL_ISA {
@@ -16,9 +17,10 @@ namespace {
 constexpr int kPairs = 128;  // of pixels, at once
 
 // Packed pixels of a piece, a component a byte.
+template <int kMost>
 struct PairWords {
-  alignas(64) uint32_t even[kPairs];
-  alignas(64) uint32_t odd[kPairs];
+  alignas(64) uint32_t even[kMost];
+  alignas(64) uint32_t odd[kMost];
 
   // Little-endian. Words overlap by one byte, which the next word overwrites.
   void store(int pairs, uint8_t* out) const {
@@ -31,12 +33,10 @@ struct PairWords {
   }
 };
 
-// Values `step` bytes apart, less `zero`.
-template <class Number>
-inline void spread_chroma(const uint8_t* __restrict in, int step, int zero, int n,
-                          Number* __restrict out) {
+// Values `step` bytes apart.
+inline void spread_chroma(const uint8_t* __restrict in, int step, int n, float* __restrict out) {
   const auto spread = [&](int apart) {
-    for (int j = 0; j < n; ++j) out[j] = static_cast<Number>(in[j * apart] - zero);
+    for (int j = 0; j < n; ++j) out[j] = in[j * apart];
   };
   if (step == 1) return spread(1);
   if (step == 2) return spread(2);
@@ -58,10 +58,10 @@ inline int in_pairs(const YuvRow& in, int n, const Piece& piece) {
 inline int yuv_blocks(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
   return in_pairs(in, n, [&](int i, int pairs) {
     float u[kPairs], v[kPairs], chroma[kPairs];
-    PairWords words = {};
+    PairWords<kPairs> words = {};
     const int64_t at = int64_t{(i + in.odd) / 2} * in.step;
-    spread_chroma(in.u + at, in.step, 0, pairs, u);
-    spread_chroma(in.v + at, in.step, 0, pairs, v);
+    spread_chroma(in.u + at, in.step, pairs, u);
+    spread_chroma(in.v + at, in.step, pairs, v);
     const uint8_t* y = in.y + i;
     for (int c = 0; c < 3; ++c) {
       const float k0 = m[c][0], k1 = m[c][1], k2 = m[c][2], k3 = m[c][3];
@@ -78,32 +78,56 @@ inline int yuv_blocks(const YuvRow& in, const float m[3][4], int n, uint8_t* out
   });
 }
 
+// Eight pairs at once, in 16-bit lanes.
 inline int fast_blocks(const YuvRow& in, const FixedColor& m, int n, uint8_t* out) {
-  const auto product = [](int a, int b) { return (a * b + 0x4000) >> 15; };
-  const auto level = [](int luma, int chroma) {
-    const int sum = (luma + chroma > 0x7FFF ? 0x7FFF : luma + chroma) >> 6;
-    return static_cast<uint32_t>(sum < 0 ? 0 : sum > 255 ? 255 : sum);
+  const int64_t apart = in.v - in.u;
+  const bool paired = in.step == 2 && (apart == 1 || apart == -1);
+  if (in.shift != 1 || in.y_step != 1 || (in.step != 1 && !paired)) return in.odd;
+  const I16Wide zero = {}, byte = zero + 255, middle = zero + INT16_MIN, most = zero + INT16_MAX;
+  const auto level = [&](I16Wide luma, I16Wide chroma) {
+    typedef uint16_t U16Wide __attribute__((vector_size(kWideBytes)));
+    I16Wide sum = (I16Wide)((U16Wide)luma + (U16Wide)chroma);
+    sum = ((chroma > 0) & (sum < 0)) ? most : sum;
+    sum >>= 6;
+    sum = sum < 0 ? zero : sum;
+    return sum > byte ? byte : sum;
   };
-  return in_pairs(in, n, [&](int i, int pairs) {
-    int16_t u[kPairs], v[kPairs], chroma[kPairs];
-    PairWords words = {};
+  const auto words = [](const I16Wide c[3], uint32_t* pixels) {
+    const I16Wide two = c[0] | c[1] << 8;
+    const I16Wide low = __builtin_shufflevector(two, c[2], 0, 8, 1, 9, 2, 10, 3, 11);
+    const I16Wide high = __builtin_shufflevector(two, c[2], 4, 12, 5, 13, 6, 14, 7, 15);
+    std::memcpy(pixels, &low, sizeof low);
+    std::memcpy(pixels + 4, &high, sizeof high);
+  };
+  int i = in.odd;
+  for (; i + 2 * kWideLanes <= n; i += 2 * kWideLanes) {
     const int64_t at = int64_t{(i + in.odd) / 2} * in.step;
-    spread_chroma(in.u + at, in.step, 128, pairs, u);
-    spread_chroma(in.v + at, in.step, 128, pairs, v);
-    const uint8_t* y = in.y + i;
-    for (int c = 0; c < 3; ++c) {
-      const int ku = m.u[c], kv = m.v[c], k = m.bias[c], shift = 8 * c;
-      for (int j = 0; j < pairs; ++j)
-        chroma[j] = static_cast<int16_t>(product(u[j] * 256, ku) + product(v[j] * 256, kv) + k);
-      for (int j = 0; j < pairs; ++j) {
-        const uint32_t e = level(product(y[2 * j] << 7, m.y), chroma[j]) << shift;
-        const uint32_t o = level(product(y[2 * j + 1] << 7, m.y), chroma[j]) << shift;
-        words.even[j] |= e;
-        words.odd[j] |= o;
-      }
+    I16Wide u, v;  // (value - 128) * 256
+    if (paired) {
+      const I16Wide both = load_as<I16Wide>((apart > 0 ? in.u : in.v) + at);
+      const I16Wide first = both << 8 ^ middle, second = (both & ~byte) ^ middle;
+      u = apart > 0 ? first : second;
+      v = apart > 0 ? second : first;
+    } else {
+      u = widen(in.u + at) << 8 ^ middle;
+      v = widen(in.v + at) << 8 ^ middle;
     }
-    words.store(pairs, out + int64_t{3} * i);
-  });
+    const I16Wide y = load_as<I16Wide>(in.y + i), luma = zero + m.y;
+    const I16Wide even = rounded_products((y & byte) << 7, luma);
+    const I16Wide odd = rounded_products((y >> 8 & byte) << 7, luma);
+    I16Wide e[3], o[3];
+    for (int c = 0; c < 3; ++c) {
+      const I16Wide chroma =
+          rounded_products(u, zero + m.u[c]) + rounded_products(v, zero + m.v[c]) + m.bias[c];
+      e[c] = level(even, chroma);
+      o[c] = level(odd, chroma);
+    }
+    PairWords<kWideLanes> pixels;
+    words(e, pixels.even);
+    words(o, pixels.odd);
+    pixels.store(kWideLanes, out + int64_t{3} * i);
+  }
+  return i;
 }
 
 }  // namespace
