@@ -7,7 +7,8 @@
 namespace foveal::imgproc {
 namespace {
 
-// Source elements read per tensor pixel up to which reading whole rows beats picking taps.
+// Source elements read per tensor pixel up to which reading whole rows beats picking taps, in
+// floats (of bytes: plans/lerp.cc).
 constexpr double kRowsFirstLimit = 12;
 
 // Where the samples of linear chroma lie along one axis: sample c at pixel index 2 c + 2 site -

@@ -79,7 +79,7 @@ struct Run {
   const FilterKernels* filter = nullptr;
   const FixedFilterKernels* fixed_filter = nullptr;
   const WarpKernels* warps = nullptr;
-  const LerpKernels* lerp = nullptr;  // kRowsFirst of bytes
+  const LerpKernels* lerp = nullptr;  // axis-aligned runs of bytes: plans/lerp.cc
   Source source;
   Geometry geometry;
   PlanKind kind = PlanKind::kGather;
@@ -136,7 +136,7 @@ struct Plan {
   Axis chroma_x, chroma_y;        // of linear chroma
   Cv2 cv2;                        // kCv2
   std::vector<int32_t> xo[3][2];  // [group][tap] offsets along tensor x
-  Lerp lerp;                      // kRowsFirst of bytes
+  Lerp lerp;                      // run.lerp
   FilterAxis fx, fy;              // kSeparable; kept from run to run
   Pillow pillow;                  // the pillow profiles
   std::vector<Plan> smaller;      // run.reduced: the one that has to run before; else unused

@@ -1,5 +1,4 @@
-// Row kernels of bilinear sampling of bytes in whole numbers: the same results on every instruction
-// set, colour and normalisation included (floats rounded one operation at a time).
+// Row kernels of bilinear sampling of bytes in whole numbers.
 //
 // A blended row holds 128 times the value: two source rows with 15-bit weights, rounded once. Taps
 // along it have 14-bit weights and are summed exactly. In all a component is within 1/64 of
