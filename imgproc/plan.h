@@ -203,8 +203,10 @@ Status lower_reduced(Plan& plan, Mat3& sensor_from_tensor);
 
 // Tensor pixels [x, x + n) of rows [y0, y1), no more than the block holds.
 void sample_separable(const Plan& plan, int x, int n, int y0, int y1, BandBlock& block);
-// The same of one row of a run that is not transposed.
-void sample_separable(const Plan& plan, int x, int y, int n, Rows& rows);
+// The same of `count` rows, one or two, of a run in whole numbers that is not transposed.
+void sample_separable(const Plan& plan, int x, int y, int count, int n, Rows* rows);
+// How many of rows [y, y1): two if they share source rows.
+int rows_at_once(const Plan& plan, int y, int y1);
 // Whether whole numbers are exact enough for a run whose tables are built; sets run.plane.
 bool choose_whole(Plan& plan);
 

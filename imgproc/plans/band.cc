@@ -108,6 +108,23 @@ void run_blocks(const Plan& p, int y0, int y1, BandBlock& block) {
   }
 }
 
+// Rows of a filter in whole numbers.
+void run_filter_rows(const Plan& p, int y0, int y1) {
+  const Run& r = p.run;
+  Rows rows[2];
+  for (int y = y0, count; y < y1; y += count) {
+    count = rows_at_once(p, y, y1);
+    for (int x = r.geometry.x0; x < r.geometry.x1; x += r.step) {
+      const int n = std::min(r.step, r.geometry.x1 - x);
+      sample_separable(p, x, y, count, n, rows);
+      for (int i = 0; i < count; ++i) {
+        const float* const in[3] = {rows[i].c[0], rows[i].c[1], rows[i].c[2]};
+        emit(p, x, y + i, n, in, r.constant ? rows[i].inside : nullptr);
+      }
+    }
+  }
+}
+
 void run_pillow(const Plan& p, int y0, int y1) {
   const Run& r = p.run;
   PillowScratch scratch;
@@ -171,7 +188,7 @@ bool in_blocks(const Run& r) {
 void sample_pixels(const Plan& p, int x, int y, int n, Rows& rows) {
   const Run& r = p.run;
   if (r.kind == PlanKind::kSeparable)
-    sample_separable(p, x, y, n, rows);
+    sample_separable(p, x, y, 1, n, &rows);
   else if (r.kind == PlanKind::kCv2)
     sample_cv2(p, x, y, n, rows);
   else if (r.kind == PlanKind::kGather)
@@ -204,9 +221,12 @@ void run_band(const Plan& p, int y0, int y1) {
   Rows rows;
   if (r.jumps) prefetch_band(r, y0, y1);
   if (r.planes) return run_planes(p, y0, y1);
-  const bool pillow = r.kind == PlanKind::kPillow, blocks = in_blocks(r);
+  const bool pillow = r.kind == PlanKind::kPillow, filter = r.kind == PlanKind::kSeparable;
+  const bool blocks = in_blocks(r);
   if (pillow && y0 < g.y1 && y1 > g.y0) {
     run_pillow(p, std::max(y0, g.y0), std::min(y1, g.y1));
+  } else if (filter && !blocks) {
+    run_filter_rows(p, std::max(y0, g.y0), std::min(y1, g.y1));
   } else if (blocks) {
     BandBlock block(r.transposed);
     for (int y = std::max(y0, g.y0); y < std::min(y1, g.y1); y += block.rows)
@@ -221,7 +241,8 @@ void run_band(const Plan& p, int y0, int y1) {
     if (r.skips && y + 1 < y1) prefetch_row(p, y + 1);
     if (r.direct) run_direct(p, y);
     const Columns made = r.columns(y);
-    for (int x = made.from; x < made.to && !r.direct && !blocks && !pillow; x += r.step) {
+    for (int x = made.from; x < made.to && !r.direct && !blocks && !pillow && !filter;
+         x += r.step) {
       const int n = std::min(r.step, made.to - x);
       sample_pixels(p, x, y, n, rows);
       const float* const in[3] = {rows.c[0], rows.c[1], rows.c[2]};

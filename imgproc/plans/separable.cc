@@ -51,15 +51,17 @@ struct Lines {
             std::max(first(along, i), first(along, j)) + along.taps - from};
   }
 
-  // What the sum of entry d over `at` of the `all.count` source pixels may read for entry d + 1.
-  ReadAhead ahead(int d, int at) const {
+  // What the sums of entries [d, d + entries) over `at` of the `all.count` source pixels may read
+  // for those behind them.
+  ReadAhead ahead(int d, int entries, int at) const {
     const Channel& ch = r.source.channel[g.lowest];
-    if (d + 1 >= to) return {};
-    int from = first(down, d + 1), end = last(down, d + 1);
-    if (from >= first(down, d))
-      from = std::max(from, last(down, d));
+    const int now = d + entries - 1, then = std::min(now + entries, to - 1);
+    if (then <= now) return {};
+    int from = first(down, then), end = last(down, then);
+    if (from >= first(down, now))
+      from = std::max(first(down, now + 1), last(down, now));
     else
-      end = std::min(end, first(down, d));
+      end = std::min(last(down, now + 1), first(down, now));
     if (from >= end) return {};
     const int64_t bytes = int64_t{all.count} * ch.pixel, place = int64_t{at} * ch.pixel;
     const uint8_t* row =
@@ -67,16 +69,25 @@ struct Lines {
     return {row + place * (end - from) % bytes, row + bytes, ch.row - bytes, bytes, end - from};
   }
 
-  // `n` elements from pixel `from` on.
-  void sum_rows(int d, int from, int n, Weight* out) const {
+  RowTaps<Weight> rows_of(int d, int from) const {
     const Channel& ch = r.source.channel[g.lowest];
     const int64_t at = first(down, d) * ch.row + from * ch.pixel;
-    const RowTaps<Weight> t{ch.data + at * r.source.size, ch.row, weights(down, d),
-                            last(down, d) - first(down, d)};
-    if constexpr (std::is_same_v<Weight, float>)
-      r.filter->sum_rows[static_cast<int>(r.source.element)](t, n, out);
-    else
-      r.fixed_filter->sum_rows(t, ahead(d, from - all.from), r.plane[plane].shift, n, out);
+    return {ch.data + at * r.source.size, ch.row, weights(down, d), last(down, d) - first(down, d)};
+  }
+  // `n` elements from pixel `from` on, of one entry or of two.
+  void sum_rows(int d, int entries, int from, int n, Weight* const out[2]) const {
+    if constexpr (std::is_same_v<Weight, float>) {
+      r.filter->sum_rows[static_cast<int>(r.source.element)](rows_of(d, from), n, out[0]);
+    } else {
+      const FixedFilterKernels& k = *r.fixed_filter;
+      const ReadAhead next = ahead(d, entries, from - all.from);
+      const int shift = r.plane[plane].shift;
+      if (entries == 1) return k.sum_rows(rows_of(d, from), next, shift, n, out[0]);
+      const bool rises = first(down, d) <= first(down, d + 1);
+      const RowTaps<Weight> t[2] = {rows_of(d + !rises, from), rows_of(d + rises, from)};
+      Weight* const sums[2] = {out[!rises], out[rises]};
+      k.sum_two(t, next, shift, n, sums);
+    }
   }
   void sum_line(const Weight* line, LineTaps<Weight> t, int n, float* out) const {
     if constexpr (std::is_same_v<Weight, float>)
@@ -91,29 +102,31 @@ struct Lines {
       r.fixed_filter->split(in, pixel, g.span, n, lane);
   }
 
-  // One stretch of source pixels [from, from + n) as planar rows, and zeros up to `padded`, which
-  // is kLine + kTapPad at most.
-  void sum_down(int d, int from, int n, int padded, Line& line) const {
+  // One stretch of source pixels [from, from + n) as planar rows, a line per entry, and zeros up to
+  // `padded`, which is kLine + kTapPad at most.
+  void sum_down(int d, int entries, int from, int n, int padded, Line* lines) const {
     const int pixel = static_cast<int>(r.source.channel[g.lowest].pixel);
+    alignas(64) Weight sums[2][kLineElements];
     for (int at = 0; at < n; at += kLineElements / pixel) {
-      alignas(64) Weight sums[kLineElements];
       const int m = std::min(kLineElements / pixel, n - at);
-      Weight* const lane[3] = {line[0] + at, line[1] + at, line[2] + at};
-      if (pixel == 1) {
-        sum_rows(d, from + at, m, lane[0]);
-        continue;
+      Weight* out[2] = {sums[0], sums[1]};
+      if (pixel == 1)
+        for (int e = 0; e < entries; ++e) out[e] = lines[e][0] + at;
+      sum_rows(d, entries, from + at, (m - 1) * pixel + g.span, out);
+      for (int e = 0; e < entries && pixel > 1; ++e) {
+        Weight* const lane[3] = {lines[e][0] + at, lines[e][1] + at, lines[e][2] + at};
+        split(sums[e], pixel, m, lane);
       }
-      sum_rows(d, from + at, (m - 1) * pixel + g.span, sums);
-      split(sums, pixel, m, lane);
     }
-    for (int b = 0; b < g.span; ++b)
-      std::fill(line[b] + n, line[b] + padded, Weight{});  // under taps of weight 0
+    for (int e = 0; e < entries; ++e)
+      for (int b = 0; b < g.span; ++b)
+        std::fill(lines[e][b] + n, lines[e][b] + padded, Weight{});  // under taps of weight 0
   }
 
-  // Outputs [from, from + n) of `along` for entry d of `down`; out[b] belongs to element b of a
-  // pixel.
-  void make(int d, int from, int n, float* const out[3]) const {
-    alignas(64) Line line;
+  // Outputs [from, from + n) of `along` for one entry d of `down` or two; out[e][b] belongs to
+  // element b of a pixel of entry d + e.
+  void make(int d, int entries, int from, int n, float* const (*out)[3]) const {
+    alignas(64) Line lines[2];
     for (int i = from; i < from + n;) {
       // As many outputs as their source pixels fit the line.
       int m = from + n - i;
@@ -122,11 +135,12 @@ struct Lines {
       const LineTaps<Weight> taps{&along.first[static_cast<size_t>(i)], lo, weights(along, i),
                                   along.taps};
       if (padded <= kLine) {
-        sum_down(d, lo, count, padded, line);
-        for (int b = 0; b < g.span; ++b)
-          if (out[b]) sum_line(line[b], taps, m, out[b] + (i - from));
-      } else {
-        make_long(d, lo, lo + count, taps.weights, i - from, out, line);
+        sum_down(d, entries, lo, count, padded, lines);
+        for (int e = 0; e < entries; ++e)
+          for (int b = 0; b < g.span; ++b)
+            if (out[e][b]) sum_line(lines[e][b], taps, m, out[e][b] + (i - from));
+      } else {  // floats, which are made entry by entry
+        make_long(d, lo, lo + count, taps.weights, i - from, *out, *lines);
       }
       i += m;
     }
@@ -139,7 +153,7 @@ struct Lines {
       if (out[b]) out[b][i] = 0;
     for (int at = lo; at < hi; at += kLine) {
       const int count = std::min(kLine, hi - at), padded = padded_taps(count);
-      sum_down(d, at, count, padded, line);
+      sum_down(d, 1, at, count, padded, &line);
       const int32_t first = at;
       const LineTaps<Weight> part{&first, at, w + (at - lo), padded};
       for (int b = 0; b < g.span; ++b) {
@@ -185,22 +199,25 @@ void sample_columns(const Plan& p, int group, int x, int n, int y0, int y1, Band
   for (int b = 0; b < lines.g.span; ++b)
     if (elements.component[b] >= 0) out[b] = column[b];
   for (int j = 0; j < n; ++j) {
-    lines.make(x + j, y0, y1 - y0, out);
+    lines.make(x + j, 1, y0, y1 - y0, &out);
     for (int b = 0; b < lines.g.span; ++b)
       for (int y = y0; y < y1 && out[b]; ++y)
         block.row(y - y0, elements.component[b])[j] = column[b][y - y0];
   }
 }
 
+// Rows [y, y + count), two at most.
 template <class Weight>
-void sample_row(const Plan& p, int group, int x, int y, int n, float* const rows[3]) {
-  const Columns made = p.run.columns(y);
-  const Lines<Weight> lines = lines_of<Weight>(p, group, made.from, made.to - made.from);
+void sample_rows(const Plan& p, int group, int x, int y, int count, int n,
+                 float* const (*rows)[3]) {
+  const Geometry& image = p.run.geometry;
+  const Lines<Weight> lines = lines_of<Weight>(p, group, image.x0, image.x1 - image.x0);
   const Elements elements(p.run.source, lines.g);
-  float* out[3] = {};
-  for (int b = 0; b < lines.g.span; ++b)
-    if (elements.component[b] >= 0) out[b] = rows[elements.component[b]];
-  lines.make(y, x, n, out);
+  float* out[2][3] = {};
+  for (int e = 0; e < count; ++e)
+    for (int b = 0; b < lines.g.span; ++b)
+      if (elements.component[b] >= 0) out[e][b] = rows[e][elements.component[b]];
+  lines.make(y, count, x, n, out);
 }
 
 }  // namespace
@@ -242,18 +259,28 @@ void sample_separable(const Plan& p, int x, int n, int y0, int y1, BandBlock& bl
     if (r.transposed && !r.whole) sample_columns<float>(p, i, x, n, y0, y1, block);
     for (int y = y0; y < y1 && !r.transposed; ++y) {
       float* const rows[3] = {block.row(y - y0, 0), block.row(y - y0, 1), block.row(y - y0, 2)};
-      sample_row<float>(p, i, x, y, n, rows);
+      sample_rows<float>(p, i, x, y, 1, n, &rows);
     }
   }
 }
 
-void sample_separable(const Plan& p, int x, int y, int n, Rows& rows) {
+int rows_at_once(const Plan& p, int y, int y1) {
+  if (y + 1 >= y1) return 1;
+  const Filter& f = p.fy.plane[0];
+  const auto first = [&](int d) { return f.first[static_cast<size_t>(d)]; };
+  const auto last = [&](int d) { return first(d) + f.count[static_cast<size_t>(d)]; };
+  return first(y + 1) < last(y) && first(y) < last(y + 1) ? 2 : 1;
+}
+
+void sample_separable(const Plan& p, int x, int y, int count, int n, Rows* rows) {
   const Run& r = p.run;
-  float* const c[3] = {rows.c[0], rows.c[1], rows.c[2]};
-  for (int i = 0; i < r.source.groups; ++i) sample_row<int16_t>(p, i, x, y, n, c);
-  const float down = p.fy.inside[static_cast<size_t>(y)];
-  for (int i = 0; i < n && r.constant; ++i)
-    rows.inside[i] = p.fx.inside[static_cast<size_t>(x + i)] * down;
+  float* const c[2][3] = {{rows[0].c[0], rows[0].c[1], rows[0].c[2]},
+                          {rows[count - 1].c[0], rows[count - 1].c[1], rows[count - 1].c[2]}};
+  for (int i = 0; i < r.source.groups; ++i) sample_rows<int16_t>(p, i, x, y, count, n, c);
+  for (int e = 0; e < count && r.constant; ++e) {
+    const float down = p.fy.inside[static_cast<size_t>(y + e)];
+    for (int i = 0; i < n; ++i) rows[e].inside[i] = p.fx.inside[static_cast<size_t>(x + i)] * down;
+  }
 }
 
 }  // namespace foveal::imgproc

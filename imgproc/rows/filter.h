@@ -68,6 +68,9 @@ struct FilterKernels {
 struct FixedFilterKernels {
   // out[i] = minus the sum, over 2^shift, rounded half up; it fits 16 bits. shift > 0.
   void (*sum_rows)(const RowTaps<int16_t>& t, ReadAhead next, int shift, int n, int16_t* out);
+  // The same of two sums over rows of one plane, of which those of t[1] do not begin earlier.
+  void (*sum_two)(const RowTaps<int16_t> t[2], ReadAhead next, int shift, int n,
+                  int16_t* const out[2]);
   void (*split)(const int16_t* in, int pixel, int span, int n, int16_t* const lane[3]);
   // out[i] = minus the sum, times `unit`. t.taps are padded_taps.
   void (*sum_line)(const int16_t* line, LineTaps<int16_t> t, float unit, int n, float* out);

@@ -9,6 +9,7 @@
 #include <wasm_simd128.h>
 #endif
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/simd.h"
@@ -173,6 +174,76 @@ FV_INLINE int sum_row_blocks(const RowTaps<int16_t>& t, ReadAhead next, int shif
   if (i < n) sum_blocks<1>(t, shift, n - kBytes, out);
   return n;
 }
+
+#if defined(__AVX512VBMI__)
+
+// Two sums over `count` rows, as pairs of weights; the first ends at row `end`, the second begins
+// at row `begin`, which is even.
+struct TwoSums {
+  static constexpr int kPairs = 64;
+  int32_t weights[2][kPairs];
+  int count, end, begin;
+
+  // False if the rows are too many, or too far apart to gain from being read once.
+  bool open(const RowTaps<int16_t> t[2]) {
+    const int64_t later = t[0].stride ? (t[1].base - t[0].base) / t[0].stride : 0;
+    if (t[0].count > kPairs || t[1].count > kPairs || later >= t[0].count) return false;
+    const int from[2] = {0, static_cast<int>(later)};
+    count = std::max(t[0].count, from[1] + t[1].count);
+    end = t[0].count;
+    begin = from[1] & ~1;
+    for (int k = 0; k < count; k += 2)
+      for (int s = 0; s < 2; ++s) {
+        int16_t pair[2];
+        for (int j = 0; j < 2; ++j) {
+          const int row = k + j - from[s];
+          pair[j] = row >= 0 && row < t[s].count ? t[s].weights[row] : int16_t{0};
+        }
+        std::memcpy(&weights[s][k / 2], pair, 4);
+      }
+    return true;
+  }
+};
+
+FV_INLINE void sum_two_block(const TwoSums& two, const uint8_t* row, int64_t stride, int shift,
+                             int16_t* out0, int16_t* out1) {
+  Block a[4] = {}, b[4] = {};
+  for (int k = 0; k < two.count; k += 2, row += 2 * stride) {
+    const Block u = load_once(row);
+    const Block v = load_once(k + 1 < two.count ? row + stride : row);  // of weight 0
+    const Block ue = even_bytes(u), ve = even_bytes(v), uo = odd_bytes(u), vo = odd_bytes(v);
+    const Block pair[4] = {low_pairs(ue, ve), low_pairs(uo, vo), high_pairs(ue, ve),
+                           high_pairs(uo, vo)};
+    const auto add = [&](Block(&sum)[4], int32_t weights) {
+      const Block w = spread(weights);
+#pragma GCC unroll 4
+      for (int q = 0; q < 4; ++q) sum[q] = dot(sum[q], pair[q], w);
+    };
+    if (k < two.end) add(a, two.weights[0][k / 2]);
+    if (k >= two.begin) add(b, two.weights[1][k / 2]);
+  }
+  const Block half = spread(1 << (shift - 1));
+  const auto put = [&](const Block(&sum)[4], int16_t* out) {
+    store(out, weave(shifted(half, sum[0], shift), shifted(half, sum[1], shift)),
+          weave(shifted(half, sum[2], shift), shifted(half, sum[3], shift)));
+  };
+  put(a, out0);
+  put(b, out1);
+}
+
+FV_INLINE bool sum_two_blocks(const RowTaps<int16_t> t[2], ReadAhead next, int shift, int n,
+                              int16_t* const out[2]) {
+  TwoSums two;
+  if (n < kBytes || !two.open(t)) return false;
+  for (int i = 0; i < n; i += kBytes) {
+    const int at = i + kBytes <= n ? i : n - kBytes;  // the last block overlaps
+    next.advance(kBytes);
+    sum_two_block(two, t[0].base + at, t[0].stride, shift, out[0] + at, out[1] + at);
+  }
+  return true;
+}
+
+#endif
 
 #if defined(__AVX2__)
 

@@ -42,6 +42,14 @@ void sum_rows(const RowTaps<int16_t>& t, ReadAhead next, int shift, int n, int16
   for (; i < n; ++i) sum_columns<1>(t, shift, i, out);
 }
 
+void sum_two(const RowTaps<int16_t> t[2], ReadAhead next, int shift, int n, int16_t* const out[2]) {
+#if defined(__AVX512VBMI__)
+  if (sum_two_blocks(t, next, shift, n, out)) return;
+#endif
+  sum_rows(t[0], next, shift, n, out[0]);
+  sum_rows(t[1], {}, shift, n, out[1]);
+}
+
 template <int kPixel>
 FV_INLINE void split_pixels(const int16_t* __restrict in, int pixel, int span, int from, int n,
                             int16_t* const lane[3]) {
@@ -88,6 +96,6 @@ void sum_line(const int16_t* line, LineTaps<int16_t> t, float unit, int n, float
 }  // namespace
 
 extern const FixedFilterKernels kFixedFilterTable;
-const FixedFilterKernels kFixedFilterTable = {sum_rows, split, sum_line};
+const FixedFilterKernels kFixedFilterTable = {sum_rows, sum_two, split, sum_line};
 
 }  // namespace foveal::imgproc::FOVEAL_ISA

@@ -119,26 +119,55 @@ void check_positions(const Cv2Kernels& a, const Cv2Kernels& b, int n) {
 
 int16_t weight(int most) { return static_cast<int16_t>(below(2 * most) - most); }
 
-// Rows of bytes that end with their vectors: nothing behind them may be read.
-void check_filter_rows(const FixedFilterKernels& k, int count, int n) {
-  const int stride = n + below(5);
-  std::vector<uint8_t> plane(static_cast<size_t>(stride * (count - 1) + n));
-  for (uint8_t& v : plane) v = below(3) ? static_cast<uint8_t>(below(256)) : 255;
+// What kernels make of rows of bytes that end with their vectors: nothing behind them may be read.
+struct FilterRows {
+  int stride, n;
+  std::vector<uint8_t> plane;
+
+  FilterRows(int rows, int columns) : stride(columns + below(5)), n(columns) {
+    plane.resize(static_cast<size_t>(stride * (rows - 1) + n));
+    for (uint8_t& v : plane) v = below(3) ? static_cast<uint8_t>(below(256)) : 255;
+  }
+  ReadAhead ahead(int rows) const { return {plane.data(), plane.data() + n, stride - n, n, rows}; }
+  RowTaps<int16_t> taps(int from, const std::vector<int16_t>& w) const {
+    return {plane.data() + from * stride, stride, w.data(), static_cast<int>(w.size()) - 1};
+  }
+  void check(const RowTaps<int16_t>& t, int shift, const std::vector<int16_t>& out) const {
+    for (int i = 0; i < n; ++i) {
+      int64_t sum = 0;
+      for (int r = 0; r < t.count; ++r) sum -= int64_t{t.weights[r]} * t.base[r * t.stride + i];
+      const int64_t rounded = (sum + (int64_t{1} << (shift - 1))) >> shift;
+      CHECK_EQ(out[static_cast<size_t>(i)], static_cast<int16_t>(rounded));
+    }
+  }
+};
+
+std::vector<int16_t> row_weights(int count) {
   std::vector<int16_t> w(static_cast<size_t>(count + 1));
   for (int i = 0; i < count; ++i) w[static_cast<size_t>(i)] = weight(32767 / count);
   if (count == 1) w[0] = -32768;
+  return w;
+}
+
+void check_filter_rows(const FixedFilterKernels& k, int count, int n) {
+  const FilterRows rows(count, n);
+  const std::vector<int16_t> w = row_weights(count);
   const int shift = 8 + below(6);
   std::vector<int16_t> out(static_cast<size_t>(n));
-  const uint8_t* ahead = plane.data();
-  k.sum_rows({plane.data(), stride, w.data(), count}, {ahead, ahead + n, stride - n, n, count},
-             shift, n, out.data());
-  for (int i = 0; i < n; ++i) {
-    int64_t sum = 0;
-    for (int r = 0; r < count; ++r)
-      sum -= int64_t{w[static_cast<size_t>(r)]} * plane[static_cast<size_t>(r * stride + i)];
-    const int64_t rounded = (sum + (int64_t{1} << (shift - 1))) >> shift;
-    CHECK_EQ(out[static_cast<size_t>(i)], static_cast<int16_t>(rounded));
-  }
+  k.sum_rows(rows.taps(0, w), rows.ahead(count), shift, n, out.data());
+  rows.check(rows.taps(0, w), shift, out);
+}
+
+void check_two_rows(const FixedFilterKernels& k, int first, int later, int second, int n) {
+  const FilterRows rows(std::max(first, later + second), n);
+  const std::vector<int16_t> w0 = row_weights(first), w1 = row_weights(second);
+  const RowTaps<int16_t> t[2] = {rows.taps(0, w0), rows.taps(later, w1)};
+  const int shift = 8 + below(6);
+  std::vector<int16_t> a(static_cast<size_t>(n)), b(static_cast<size_t>(n));
+  int16_t* const out[2] = {a.data(), b.data()};
+  k.sum_two(t, rows.ahead(first), shift, n, out);
+  rows.check(t[0], shift, a);
+  rows.check(t[1], shift, b);
 }
 
 void check_split(const FixedFilterKernels& k, int pixel, int n) {
@@ -185,6 +214,10 @@ void check_filter_line(const FixedFilterKernels& k, int taps, int n) {
 void check_filter(const FixedFilterKernels& k) {
   for (const int n : {1, 7, 31, 32, 33, 63, 64, 65, 127, 128, 130, 300})
     for (const int count : {1, 2, 3, 4, 12, 13, 40}) check_filter_rows(k, count, n);
+  for (const int n : {1, 63, 64, 65, 200})
+    for (const int first : {1, 2, 13, 64, 70})
+      for (const int second : {1, 4, 12, 64})
+        for (const int later : {0, 1, 6, 7, 13, 80}) check_two_rows(k, first, later, second, n);
   for (const int pixel : {2, 3, 4, 5, 64})
     for (const int n : {1, 7, 8, 9, 40, 101}) check_split(k, pixel, n);
   for (const int taps : {8, 16, 32, 48})
