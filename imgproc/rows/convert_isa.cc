@@ -1,15 +1,14 @@
 // Rows of bytes to rows of packed bytes. Compiled once per instruction set, like kernels_isa.cc.
-#if defined(__AVX2__)
-#include <immintrin.h>
-#else
-#include "imgproc/rows/convert_plain.h"
-#endif
-
 #include <array>
 #include <cstring>
 
 #include "imgproc/rows/kernels.h"
 #include "imgproc/rows/round.h"
+#if defined(__AVX2__)
+#include "imgproc/rows/convert_lanes.h"
+#else
+#include "imgproc/rows/convert_plain.h"
+#endif
 
 #define FV_R __restrict
 
@@ -63,11 +62,6 @@ inline void pick_pixels(const uint8_t* FV_R in, int pixel, const int offset[3], 
 }
 
 #if defined(__AVX2__)
-
-// Two roundings, as in color_isa.cc.
-inline __m256 mul_add(__m256 a, __m256 b, __m256 c) {
-  return _mm256_add_ps(_mm256_mul_ps(a, b), c);
-}
 
 // kFull: planes that are not subsampled.
 enum class Chroma { kPlanes, kUv, kVu, kFull };
@@ -157,178 +151,66 @@ int fast_blocks_of(const YuvRow& in, const FixedColor& m, int n, uint8_t* out) {
   return fast_turns<kChroma, 3, 3, 3>(in, m, n, out);
 }
 
-#if defined(__AVX512VBMI__)
-
-inline __m512 mul_add(__m512 a, __m512 b, __m512 c) {
-  return _mm512_add_ps(_mm512_mul_ps(a, b), c);
-}
-
-// 32 pixels a turn, kept apart as below: halves become quarters, and one permutation of bytes does
-// it all.
-constexpr std::array<uint8_t, 128> make_order() {
-  std::array<uint8_t, 128> order{};  // bytes 0..63: R and G, 64..: B, of 16 bytes per 8 pixels
-  for (int i = 0; i < 96; ++i) {
-    const int pixel = i / 3, channel = i % 3, at = pixel % 8;
-    order[static_cast<size_t>(i)] = static_cast<uint8_t>(
-        pixel / 8 * 16 + at / 2 + (at % 2) * 4 + (channel == 1 ? 8 : 0) + (channel == 2 ? 64 : 0));
-  }
-  return order;
-}
-
-template <class T, Chroma kChroma, int kUse0, int kUse1, int kUse2>
-int yuv_turns(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out) {
-  constexpr bool kOneLuma = kUse0 != 3 || kUse2 != 3;
-  alignas(64) static constexpr std::array<uint8_t, 128> kOrder = make_order();
-  const __m512i order0 = _mm512_load_si512(kOrder.data());
-  const __m512i order1 = _mm512_load_si512(kOrder.data() + 64);
-  constexpr int kBits = 8 * sizeof(T);
-  const __m512i low = _mm512_set1_epi32((1 << kBits) - 1);
-  __m512 k[3][4];
-  for (int c = 0; c < 3; ++c)
-    for (int i = 0; i < 4; ++i) k[c][i] = _mm512_set1_ps(m[c][i]);
-  // 16 words of two elements, or of one.
-  const auto pairs = [](const T* p) {
-    if constexpr (sizeof(T) == 2) return _mm512_loadu_si512(p);
-    return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
-  };
-  const auto singles = [](const T* p) {
-    if constexpr (sizeof(T) == 2)
-      return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
-    return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
-  };
-  const auto split = [low](__m512i both, __m512i(&out)[2]) {
-    out[0] = _mm512_and_si512(both, low);
-    out[1] = _mm512_srli_epi32(both, kBits);
-  };
-  int i = in.odd;
-  for (; i + 32 <= n; i += 32) {
-    const int64_t at = (i + in.odd) / 2;
-    __m512i u[2], v[2];  // of even and of odd pixels, which share them unless kFull
-    if constexpr (kChroma == Chroma::kFull) {
-      split(pairs(in.u + i), u);
-      split(pairs(in.v + i), v);
-    } else if constexpr (kChroma == Chroma::kPlanes) {
-      u[0] = u[1] = singles(in.u + at);
-      v[0] = v[1] = singles(in.v + at);
-    } else {
-      __m512i both[2];
-      split(pairs((kChroma == Chroma::kUv ? in.u : in.v) + 2 * at), both);
-      u[0] = u[1] = both[kChroma == Chroma::kUv ? 0 : 1];
-      v[0] = v[1] = both[kChroma == Chroma::kUv ? 1 : 0];
-    }
-    __m512i y[2];
-    split(pairs(in.y + i), y);
-    __m512 light[2];
-    for (int side = 0; side < 2; ++side) light[side] = _mm512_cvtepi32_ps(y[side]);
-    if (kOneLuma)
-      for (__m512& v : light) v = _mm512_mul_ps(k[0][0], v);
-    const auto channel = [&](int c, int use) {
-      __m512i done[2];
-      for (int side = 0; side < 2; ++side) {
-        __m512 t = k[c][3];
-        if (use & 2) t = mul_add(k[c][2], _mm512_cvtepi32_ps(v[side]), t);
-        if (use & 1) t = mul_add(k[c][1], _mm512_cvtepi32_ps(u[side]), t);
-        const __m512 luma = kOneLuma ? light[side] : _mm512_mul_ps(k[c][0], light[side]);
-        // Rounds half to even; the packs saturate.
-        done[side] = _mm512_cvtps_epi32(_mm512_add_ps(luma, t));
-      }
-      return _mm512_packs_epi32(done[0], done[1]);
-    };
-    const __m512i r = channel(0, kUse0), g = channel(1, kUse1), b = channel(2, kUse2);
-    const __m512i rg = _mm512_packus_epi16(r, g), bb = _mm512_packus_epi16(b, b);
-    uint8_t* to = out + 3 * static_cast<int64_t>(i);
-    _mm512_storeu_si512(to, _mm512_permutex2var_epi8(rg, order0, bb));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 64),
-                        _mm512_castsi512_si256(_mm512_permutex2var_epi8(rg, order1, bb)));
-  }
-  return i;
-}
-
-#else
-
-// Sixteen pixels a turn. Even and odd pixels are kept apart, so that one vector of chroma serves
-// both; packing leaves e0 e1 e2 e3 o0 o1 o2 o3 of a channel in each half, and the shuffles that
-// interleave the channels put pixels back in order. kUse: which weights (1: U, 2: V) of the three
-// channels are not 0: adding a product of 0 changes nothing. Where one of them is 0, luma has the
-// same weight in all channels.
+// Two vectors of pixels a turn. Even and odd pixels are kept apart, so that one vector of chroma
+// serves both; packing leaves e0 e1 e2 e3 o0 o1 o2 o3 of a channel in each 16 bytes. kUse: which
+// weights (1: U, 2: V) of the three channels are not 0: adding a product of 0 changes nothing.
+// Where one of them is 0, luma has the same weight in all channels.
 template <class T, Chroma kChroma, int kUse0, int kUse1, int kUse2>
 int yuv_turns(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out) {
   constexpr bool kOneLuma = kUse0 != 3 || kUse2 != 3;
   constexpr int kBits = 8 * sizeof(T);
-  const __m256i low = _mm256_set1_epi32((1 << kBits) - 1);
-  const __m256i rg0 = _mm256_broadcastsi128_si256(
-      _mm_setr_epi8(0, 8, -1, 4, 12, -1, 1, 9, -1, 5, 13, -1, 2, 10, -1, 6));
-  const __m256i b0 = _mm256_broadcastsi128_si256(
-      _mm_setr_epi8(-1, -1, 0, -1, -1, 4, -1, -1, 1, -1, -1, 5, -1, -1, 2, -1));
-  const __m256i rg1 = _mm256_broadcastsi128_si256(
-      _mm_setr_epi8(14, -1, 3, 11, -1, 7, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1));
-  const __m256i b1 = _mm256_broadcastsi128_si256(
-      _mm_setr_epi8(-1, 6, -1, -1, 3, -1, -1, 7, -1, -1, -1, -1, -1, -1, -1, -1));
-  __m256 k[3][4];
+  const Words low = splat((1 << kBits) - 1);
+  Floats k[3][4];
   for (int c = 0; c < 3; ++c)
-    for (int i = 0; i < 4; ++i) k[c][i] = _mm256_set1_ps(m[c][i]);
-  // 8 words of two elements, or of one.
+    for (int i = 0; i < 4; ++i) k[c][i] = splat(m[c][i]);
+  // Two elements a word.
   const auto pairs = [](const T* p) {
-    if constexpr (sizeof(T) == 2) return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-    return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
-  };
-  const auto singles = [](const T* p) {
     if constexpr (sizeof(T) == 2)
-      return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
-    return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+      return load(p);
+    else
+      return words_of(reinterpret_cast<const uint16_t*>(p));
   };
-  const auto split = [low](__m256i both, __m256i(&out)[2]) {
-    out[0] = _mm256_and_si256(both, low);
-    out[1] = _mm256_srli_epi32(both, kBits);
+  const auto split = [low](Words both, Words(&out)[2]) {
+    out[0] = lower(both, low);
+    out[1] = upper<kBits>(both);
   };
   int i = in.odd;
-  for (; i + 16 <= n; i += 16) {
+  for (; i + 2 * kWords <= n; i += 2 * kWords) {
     const int64_t at = (i + in.odd) / 2;
-    __m256i u[2], v[2];  // of even and of odd pixels, which share them unless kFull
+    Words u[2], v[2];  // of even and of odd pixels, which share them unless kFull
     if constexpr (kChroma == Chroma::kFull) {
       split(pairs(in.u + i), u);
       split(pairs(in.v + i), v);
     } else if constexpr (kChroma == Chroma::kPlanes) {
-      u[0] = u[1] = singles(in.u + at);
-      v[0] = v[1] = singles(in.v + at);
+      u[0] = u[1] = words_of(in.u + at);
+      v[0] = v[1] = words_of(in.v + at);
     } else {
-      __m256i both[2];
+      Words both[2];
       split(pairs((kChroma == Chroma::kUv ? in.u : in.v) + 2 * at), both);
       u[0] = u[1] = both[kChroma == Chroma::kUv ? 0 : 1];
       v[0] = v[1] = both[kChroma == Chroma::kUv ? 1 : 0];
     }
-    __m256i y[2];
+    Words y[2];
     split(pairs(in.y + i), y);
-    __m256 light[2];
-    for (int side = 0; side < 2; ++side) light[side] = _mm256_cvtepi32_ps(y[side]);
+    Floats light[2];
+    for (int side = 0; side < 2; ++side) light[side] = to_floats(y[side]);
     if (kOneLuma)
-      for (__m256& v : light) v = _mm256_mul_ps(k[0][0], v);
+      for (Floats& v : light) v = mul(k[0][0], v);
     const auto channel = [&](int c, int use) {
-      __m256i done[2];
+      Words done[2];
       for (int side = 0; side < 2; ++side) {
-        __m256 t = k[c][3];
-        if (use & 2) t = mul_add(k[c][2], _mm256_cvtepi32_ps(v[side]), t);
-        if (use & 1) t = mul_add(k[c][1], _mm256_cvtepi32_ps(u[side]), t);
-        const __m256 luma = kOneLuma ? light[side] : _mm256_mul_ps(k[c][0], light[side]);
-        // Rounds half to even; the packs saturate.
-        done[side] = _mm256_cvtps_epi32(_mm256_add_ps(luma, t));
+        Floats t = k[c][3];
+        if (use & 2) t = add(mul(k[c][2], to_floats(v[side])), t);
+        if (use & 1) t = add(mul(k[c][1], to_floats(u[side])), t);
+        done[side] = rounded(add(kOneLuma ? light[side] : mul(k[c][0], light[side]), t));
       }
-      return _mm256_packs_epi32(done[0], done[1]);
+      return pack(done[0], done[1]);  // saturates
     };
-    const __m256i r = channel(0, kUse0), g = channel(1, kUse1), b = channel(2, kUse2);
-    const __m256i rg = _mm256_packus_epi16(r, g), bb = _mm256_packus_epi16(b, b);
-    const __m256i head = _mm256_or_si256(_mm256_shuffle_epi8(rg, rg0), _mm256_shuffle_epi8(bb, b0));
-    const __m256i tail = _mm256_or_si256(_mm256_shuffle_epi8(rg, rg1), _mm256_shuffle_epi8(bb, b1));
-    uint8_t* to = out + 3 * static_cast<int64_t>(i);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(head));
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(to + 16), _mm256_castsi256_si128(tail));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 24), _mm256_extracti128_si256(head, 1));
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(to + 40), _mm256_extracti128_si256(tail, 1));
+    store_pixels(channel(0, kUse0), channel(1, kUse1), channel(2, kUse2),
+                 out + 3 * static_cast<int64_t>(i));
   }
   return i;
 }
-
-#endif
 
 template <Chroma kChroma>
 int yuv_blocks_of(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
@@ -411,7 +293,9 @@ struct Weights {
     for (int i = 0; i < 4; ++i) k[i] = _mm256_set1_ps(m[i]);
   }
   __m256 sum(const __m256 (&c)[3]) const {
-    return mul_add(k[0], c[0], mul_add(k[1], c[1], mul_add(k[2], c[2], k[3])));
+    __m256 t = k[3];  // as color_isa.cc sums
+    for (int i = 2; i >= 0; --i) t = _mm256_add_ps(_mm256_mul_ps(k[i], c[i]), t);
+    return t;
   }
 };
 
