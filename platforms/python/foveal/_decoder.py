@@ -69,7 +69,7 @@ _GIVES = {1: "detections", 2: "classes", 3: "landmarks", 4: "mask", 5: "text"}
 class Decoder:
     """Turns a model's outputs into results in the frame. Immutable.
 
-    spec: JSON text or the object it says (imgproc/README.md lists the kinds).
+    spec: JSON text or the object it says (imgproc/decode/README.md lists the kinds).
     Raises SpecError, naming the key, for anything the specification does not know.
     """
 
