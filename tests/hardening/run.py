@@ -150,7 +150,8 @@ def build_fuzzers(tree: Path, compilers: tuple[str, str], *targets: str) -> None
     build(tree, "fuzzer-no-link,address,undefined", *extra, targets=targets)
 
 
-def fuzz(tree: Path, *, seconds: int) -> None:
+def fuzz(tree: Path, *, seconds: int, seed: int = 0) -> None:
+    """All targets, so long each. seed: of the mutations; 0 takes another one every time."""
     corpus, out = tree / "corpus", ROOT / "out" / "fuzz"
     out.mkdir(parents=True, exist_ok=True)
     python = [sys.executable, str(ROOT / "tests" / "fuzz" / "importer_fuzz.py")]
@@ -167,17 +168,22 @@ def fuzz(tree: Path, *, seconds: int) -> None:
     else:
         print("the importers are left out: pip install atheris onnx")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = [pool.submit(fuzz_one, n, p, corpus, out, seconds) for n, p in programs.items()]
+        jobs = [
+            pool.submit(fuzz_one, n, p, corpus, out, seconds, seed) for n, p in programs.items()
+        ]
     found = [name for name, job in zip(programs, jobs, strict=True) if not job.result()]
     if found:
         raise Failed(f"fuzz: findings in {', '.join(found)}; inputs and logs are in {out}")
 
 
-def fuzz_one(name: str, program: list[str], corpus: Path, out: Path, seconds: int) -> bool:
+def fuzz_one(
+    name: str, program: list[str], corpus: Path, out: Path, seconds: int, seed: int
+) -> bool:
     """Runs one target and prints what became of it. Returns whether nothing was found."""
     log, grown = out / f"{name}.log", corpus / f"{name}.grown"
     grown.mkdir(exist_ok=True)
-    command = [*program, f"-max_total_time={seconds}", "-timeout=25", "-rss_limit_mb=3000"]
+    command = [*program, f"-max_total_time={seconds}", f"-seed={seed}"]
+    command += ["-timeout=60", "-rss_limit_mb=3000"]
     command += ["-print_final_stats=1", "-max_len=16384", f"-artifact_prefix={out / name}-"]
     if name.endswith("_fuzz"):
         command.append(f"-dict={corpus / 'words.dict'}")
@@ -204,7 +210,7 @@ def short() -> None:
     if compilers:
         build_fuzzers(BUILD / "fuzz", compilers)
         cpp_tests(BUILD / "fuzz")
-        fuzz(BUILD / "fuzz", seconds=20)
+        fuzz(BUILD / "fuzz", seconds=20, seed=1)  # much the same inputs every time
     else:
         print("fuzzing is left out: no clang with libFuzzer here; " + CLANG, flush=True)
         build(BUILD / "asan", "address,undefined", "-DFOVEAL_PYTHON=OFF", *ONE_ISA)
