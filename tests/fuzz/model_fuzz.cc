@@ -20,7 +20,7 @@ constexpr double kMaxMacs = 2e6;         // of one run
 constexpr int64_t kMaxValues = 1 << 20;  // elements of one tensor of a run
 // Elements of the two largest tensors, multiplied. Transposed convolutions take time for every
 // output and tap, also where no input lies under it, which is not part of their multiplications.
-constexpr double kMaxPairs = 1e10;
+constexpr double kMaxPairs = 1e9;
 
 uint64_t word(const uint8_t* p) {
   uint64_t v;
