@@ -3,6 +3,8 @@
 #ifndef FOVEAL_OPS_RASTER_H_
 #define FOVEAL_OPS_RASTER_H_
 
+#include <algorithm>
+
 #include "ops/window.h"
 
 namespace foveal::ops {
@@ -27,13 +29,23 @@ inline Ints row_major(const Dims& dims) {
 }
 
 // Drops dimensions of size 1, orders the rest by falling |dst_stride| and joins neighbours that
-// are one run in both tensors. The elements copied stay the same.
+// are one run in both tensors. The elements copied stay the same. Nothing bounds the numbers of
+// regions that copy nothing, or that read from shapes still unknown.
 inline void normalise(Region& r) {
+  if (std::find(r.size.begin(), r.size.end(), 0) != r.size.end()) {
+    r.size = {0}, r.src_stride = {1}, r.dst_stride = {1};
+    return;
+  }
   std::vector<size_t> order;
   for (size_t i = 0; i < r.size.size(); ++i)
     if (r.size[i] != 1) order.push_back(i);
-  auto magnitude = [&](size_t i) {
-    return r.dst_stride[i] < 0 ? -r.dst_stride[i] : r.dst_stride[i];
+  const auto magnitude = [&](size_t i) {
+    const auto stride = static_cast<uint64_t>(r.dst_stride[i]);
+    return r.dst_stride[i] < 0 ? 0 - stride : stride;
+  };
+  const auto is_product = [](int64_t product, int64_t a, int64_t b) {
+    int64_t value;
+    return !__builtin_mul_overflow(a, b, &value) && value == product;
   };
   for (size_t i = 1; i < order.size(); ++i)  // few dimensions: insertion sort, stable and small
     for (size_t k = i; k > 0 && magnitude(order[k - 1]) < magnitude(order[k]); --k)
@@ -41,7 +53,7 @@ inline void normalise(Region& r) {
   Ints size, src, dst;
   for (size_t i : order) {
     const int64_t n = r.size[i], s = r.src_stride[i], t = r.dst_stride[i];
-    if (!size.empty() && src.back() == s * n && dst.back() == t * n) {
+    if (!size.empty() && is_product(src.back(), s, n) && is_product(dst.back(), t, n)) {
       size.back() *= n;
       src.back() = s;
       dst.back() = t;

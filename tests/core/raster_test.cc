@@ -171,9 +171,25 @@ void test_normalise() {
   CHECK_EQ(one.size, Ints{1});
 }
 
+// Files may say anything of regions that copy nothing, or that read from unknown shapes: nothing
+// overflows (UBSan), and what is no run in memory is not joined.
+void test_normalise_numbers_without_bounds() {
+  constexpr int64_t kMost = INT64_MAX, kLeast = INT64_MIN, kBig = int64_t{1} << 40;
+  for (const int64_t big : {kMost, kLeast, kBig, -kBig}) {
+    ops::Region empty{0, big, big, {kBig, 0, kBig, 3}, {big, big, 1, big}, {big, 1, big, big}};
+    ops::normalise(empty);
+    CHECK(empty.count() == 0 && empty.size == Ints({0}));
+    ops::Region r{0, big, 0, {3, 2, 5}, {big, big, 1}, {10, 5, 1}};
+    ops::normalise(r);
+    CHECK(r.count() == 30 && r.src_stride.back() == 1);
+    CHECK(r.size.size() == 3);
+  }
+}
+
 }  // namespace
 
 int main() {
+  test_normalise_numbers_without_bounds();
   test_random_chains();
   test_what_disappears();
   test_split_and_concat();
