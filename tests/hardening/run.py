@@ -150,8 +150,8 @@ def build_fuzzers(tree: Path, compilers: tuple[str, str], *targets: str) -> None
     build(tree, "fuzzer-no-link,address,undefined", *extra, targets=targets)
 
 
-def fuzz(tree: Path, *, seconds: int, seed: int = 0) -> None:
-    """All targets, so long each. seed: of the mutations; 0 takes another one every time."""
+def fuzz(tree: Path, *, seconds: int, repeatable: int = 0) -> None:
+    """All targets, so long each. repeatable: at most so many inputs, the same ones every time."""
     corpus, out = tree / "corpus", ROOT / "out" / "fuzz"
     out.mkdir(parents=True, exist_ok=True)
     python = [sys.executable, str(ROOT / "tests" / "fuzz" / "importer_fuzz.py")]
@@ -169,7 +169,8 @@ def fuzz(tree: Path, *, seconds: int, seed: int = 0) -> None:
         print("the importers are left out: pip install atheris onnx")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = [
-            pool.submit(fuzz_one, n, p, corpus, out, seconds, seed) for n, p in programs.items()
+            pool.submit(fuzz_one, n, p, corpus, out, seconds, repeatable)
+            for n, p in programs.items()
         ]
     found = [name for name, job in zip(programs, jobs, strict=True) if not job.result()]
     if found:
@@ -177,19 +178,22 @@ def fuzz(tree: Path, *, seconds: int, seed: int = 0) -> None:
 
 
 def fuzz_one(
-    name: str, program: list[str], corpus: Path, out: Path, seconds: int, seed: int
+    name: str, program: list[str], corpus: Path, out: Path, seconds: int, repeatable: int
 ) -> bool:
     """Runs one target and prints what became of it. Returns whether nothing was found."""
     log, grown = out / f"{name}.log", corpus / f"{name}.grown"
     grown.mkdir(exist_ok=True)
-    command = [*program, f"-max_total_time={seconds}", f"-seed={seed}"]
-    command += ["-timeout=60", "-rss_limit_mb=3000"]
+    command = [*program, f"-max_total_time={seconds}", "-timeout=60", "-rss_limit_mb=3000"]
+    if repeatable:
+        command += ["-seed=1", f"-runs={repeatable}"]
     command += ["-print_final_stats=1", "-max_len=16384", f"-artifact_prefix={out / name}-"]
     if name.endswith("_fuzz"):
         command.append(f"-dict={corpus / 'words.dict'}")
     folders = [grown, corpus / name, ROOT / "tests" / "fuzz" / "corpus" / name]
     command += [str(f) for f in folders if f.is_dir()]
-    env = {**os.environ, "ASAN_OPTIONS": ASAN, "UBSAN_OPTIONS": UBSAN}
+    # A model may ask for more memory than there is: it is refused, as on a small machine.
+    limits = ASAN + ":max_allocation_size_mb=1000"
+    env = {**os.environ, "ASAN_OPTIONS": limits, "UBSAN_OPTIONS": UBSAN}
     with log.open("w") as file:
         code = subprocess.run(command, env=env, stdout=file, stderr=file).returncode
     text = log.read_text("utf-8", "replace")
@@ -210,7 +214,7 @@ def short() -> None:
     if compilers:
         build_fuzzers(BUILD / "fuzz", compilers)
         cpp_tests(BUILD / "fuzz")
-        fuzz(BUILD / "fuzz", seconds=20, seed=1)  # much the same inputs every time
+        fuzz(BUILD / "fuzz", seconds=60, repeatable=20_000)
     else:
         print("fuzzing is left out: no clang with libFuzzer here; " + CLANG, flush=True)
         build(BUILD / "asan", "address,undefined", "-DFOVEAL_PYTHON=OFF", *ONE_ISA)
