@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "imgproc/lcg.h"
 #include "imgproc/rows/cv2.h"
 #include "imgproc/rows/filter.h"
 
@@ -27,10 +28,6 @@ extern const FixedFilterKernels kFixedFilterTable;
 using namespace foveal::imgproc;
 
 namespace {
-
-uint32_t state = 1;
-uint32_t next() { return state = state * 1664525u + 1013904223u; }
-int below(int n) { return static_cast<int>((next() >> 8) % static_cast<uint32_t>(n)); }
 
 template <class T>
 bool same(const T& a, const T& b, size_t bytes = sizeof(T)) {

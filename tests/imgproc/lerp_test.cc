@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "imgproc/lcg.h"
 
 namespace foveal::imgproc {
 namespace baseline {
@@ -22,10 +23,6 @@ extern const ColorKernels kColorTable;
 using namespace foveal::imgproc;
 
 namespace {
-
-uint32_t state = 1;
-uint32_t next() { return state = state * 1664525u + 1013904223u; }
-int below(int n) { return static_cast<int>((next() >> 8) % static_cast<uint32_t>(n)); }
 
 // Noise, or with `extreme` only 0 and 255. Exactly n bytes: sanitizers see what is read beyond.
 std::vector<uint8_t> bytes(int n, bool extreme) {

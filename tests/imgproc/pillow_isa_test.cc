@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "imgproc/lcg.h"
 #include "imgproc/rows/pillow.h"
 
 namespace foveal::imgproc {
@@ -28,10 +29,6 @@ extern const PillowKernels kPillowTable;
 using namespace foveal::imgproc;
 
 namespace {
-
-uint32_t state = 1;
-uint32_t next() { return state = state * 1664525u + 1013904223u; }
-int below(int n) { return static_cast<int>((next() >> 8) % static_cast<uint32_t>(n)); }
 
 // `bytes` of noise that end at a forbidden page.
 class Fenced {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "imgproc/lcg.h"
 
 namespace foveal::imgproc {
 namespace baseline {
@@ -22,9 +23,6 @@ using namespace foveal::imgproc;
 
 namespace {
 
-uint32_t state = 1;
-uint32_t next() { return state = state * 1664525u + 1013904223u; }
-int below(int n) { return static_cast<int>((next() >> 8) % static_cast<uint32_t>(n)); }
 double real(double most) { return (next() * 0x1p-32 * 2 - 1) * most; }
 
 struct Row {
