@@ -90,6 +90,7 @@ std::string explain(const Plan& p) {
               : r.kind == PlanKind::kSeparable ? separable_name(r)
               : r.kind == PlanKind::kGather    ? (r.map.projective ? "projective" : "affine")
               : r.fast                         ? "one tap: bytes to bytes, fixed point"
+              : r.direct && r.transposed       ? "one tap: bytes to bytes, quarter turn"
               : r.direct                       ? "one tap: bytes to bytes"
                                                : (p.x.single && p.y.single ? "one tap: exact copy"
                                                   : r.transposed           ? "quarter turn"

@@ -72,12 +72,15 @@ void put_taps(double p, int d, int size, Outside outside, bool flipped, Axis& a)
 }
 
 void classify(int from, int to, Axis& a) {
-  a.single = a.unit = true;
+  bool single = true, rises = true, falls = true;
   for (int d = from; d < to; ++d) {
-    a.single = a.single && a.w0[d] == 1 && a.w1[d] == 0;
-    a.unit = a.unit && (d == from || a.i0[d] == a.i0[d - 1] + 1);
+    single = single && a.w0[d] == 1 && a.w1[d] == 0;
+    rises = rises && (d == from || a.i0[d] == a.i0[d - 1] + 1);
+    falls = falls && (d == from || a.i0[d] == a.i0[d - 1] - 1);
   }
-  a.unit = a.unit && a.single;
+  a.single = single;
+  a.unit = single && rises;
+  a.falls = single && falls;
 }
 
 // The pixel index of tensor pixel d.

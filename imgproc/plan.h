@@ -58,6 +58,7 @@ struct Axis {
   std::vector<float> w0, w1;
   bool single = false;  // all weights are 1, 0: one tap
   bool unit = false;    // single, and indices rise by one
+  bool falls = false;   // single, and indices fall by one
 };
 
 // Which part of a kGather run is sampled in whole numbers.
@@ -240,11 +241,11 @@ inline void finish_group(const Run& r, const Group& g, bool own, int at, int n, 
   }
 }
 
-// plans/direct.cc: whether rows of a lowered run are converted byte for byte, and one such row's
-// image area.
+// plans/direct.cc: whether rows of a lowered run are converted byte for byte, and the image area of
+// rows [y0, y1) of such a run.
 bool can_run_direct(const Plan& plan);
 bool can_run_fast(const Plan& plan);  // in fixed point, of a run that is direct
-void run_direct(const Plan& plan, int row);
+void run_direct(const Plan& plan, int y0, int y1);
 // Whether rows of bytes are YUV that Conversions take, and the one from memory pixel (x, y) on.
 bool converts_rows(const Source& source);
 YuvRow yuv_row(const Source& source, int x, int y);

@@ -148,7 +148,7 @@ void run_pillow(const Plan& p, int y0, int y1) {
 int band_rows(const Plan& p) {
   const bool pillow = p.run.kind == PlanKind::kPillow;
   if (pillow && !p.run.transposed) return kPillowRows;
-  if (!p.run.transposed || (!pillow && !in_blocks(p.run))) return kBandRows;
+  if (!p.run.transposed || (!pillow && !p.run.direct && !in_blocks(p.run))) return kBandRows;
   // High ones, but four of them at least: threads share them.
   return std::clamp(p.spec.height / 4 / kBandRows * kBandRows, kBandRows,
                     pillow ? kPillowTurnedRows : BandBlock::kTurnedRows);
@@ -231,7 +231,10 @@ void run_band(const Plan& p, int y0, int y1) {
     BandBlock block(r.transposed);
     for (int y = std::max(y0, g.y0); y < std::min(y1, g.y1); y += block.rows)
       run_blocks(p, y, std::min({y + block.rows, y1, g.y1}), block);
+  } else if (r.direct) {
+    run_direct(p, std::max(y0, g.y0), std::min(y1, g.y1));
   }
+  const bool made_all = blocks || pillow || filter || r.direct;
   for (int y = y0; y < y1; ++y) {
     if (y < g.y0 || y >= g.y1) {
       fill(p, 0, p.spec.width, y);
@@ -239,10 +242,8 @@ void run_band(const Plan& p, int y0, int y1) {
     }
     fill(p, 0, g.x0, y);
     if (r.skips && y + 1 < y1) prefetch_row(p, y + 1);
-    if (r.direct) run_direct(p, y);
     const Columns made = r.columns(y);
-    for (int x = made.from; x < made.to && !r.direct && !blocks && !pillow && !filter;
-         x += r.step) {
+    for (int x = made.from; x < made.to && !made_all; x += r.step) {
       const int n = std::min(r.step, made.to - x);
       sample_pixels(p, x, y, n, rows);
       const float* const in[3] = {rows.c[0], rows.c[1], rows.c[2]};

@@ -1,4 +1,9 @@
-// Same size, same orientation, 8-bit packed tensor: conversion of rows of bytes, and of 10 bits.
+// Same size, whatever the orientation, 8-bit packed tensor: conversion of rows of bytes, and of 10
+// bits. What does not lie as the tensor wants it is converted into a tile and moved from there.
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
 #include "imgproc/plan.h"
 
 namespace foveal::imgproc {
@@ -49,6 +54,72 @@ void run_yuv(const Plan& p, int x, int y, int n, uint8_t* out) {
   r.k->convert.deep_yuv(yuv_row_of<uint16_t>(s, x, y), m, n, out);
 }
 
+// Pixels [x, x + n) of memory row y, as adjacent pixels of the tensor's colour.
+void convert_row(const Plan& p, int x, int y, int n, uint8_t* out) {
+  const Run& r = p.run;
+  const Source& s = r.source;
+  if (r.store.channels == 1) return run_gray(p, x, y, n, out);
+  if (s.family == Family::kYuv) return run_yuv(p, x, y, n, out);
+  const uint8_t* base = address(s, s.group[0].lowest, x, y);
+  int offset[3];
+  for (int k = 0; k < 3; ++k)
+    offset[k] = static_cast<int>(address(s, r.color.from[k], x, y) - base);
+  r.k->convert.pick(base, static_cast<int>(s.channel[0].pixel), offset, n, out);
+}
+
+constexpr int kTile = 64;  // pixels; the side of a turned one
+
+struct Tile {
+  uint8_t pixels[kTile * kTile * 3 + 1];  // four bytes of the last one can be read, too
+};
+
+// `n` pixels, `step` bytes apart in a tile, become neighbours in the tensor.
+void move_pixels(const uint8_t* in, ptrdiff_t step, int n, const Store& t, uint8_t* out) {
+  static constexpr uint8_t kColors[4] = {255, 255, 255, 0};
+  uint32_t colors, pixel;
+  std::memcpy(&colors, kColors, 4);
+  if (t.channels == 1) {
+    for (int i = 0; i < n; ++i) out[i] = in[i * step];
+  } else if (t.lanes) {
+    for (int i = 0; i < n; ++i) {
+      std::memcpy(&pixel, in + i * step, 4);
+      pixel &= colors;
+      std::memcpy(out + i * 4, &pixel, 4);
+    }
+  } else {
+    for (int i = 0; i + 1 < n; ++i) std::memcpy(out + i * 3, in + i * step, 4);
+    std::memcpy(out + (n - 1) * 3, in + (n - 1) * step, 3);
+  }
+}
+
+// Rows that are mirrored, or whose pixels are further apart.
+void run_moved(const Plan& p, int y, Tile& tile) {
+  const Run& r = p.run;
+  const Store& t = r.store;
+  for (int x = r.geometry.x0, n; x < r.geometry.x1; x += n) {
+    n = std::min(kTile * kTile, r.geometry.x1 - x);
+    const int first = std::min(p.x.i0[x], p.x.i0[x + n - 1]);
+    convert_row(p, first, p.y.i0[y], n, tile.pixels);
+    move_pixels(tile.pixels + (p.x.i0[x] - first) * t.channels, p.x.unit ? t.channels : -t.channels,
+                n, t, r.dst + y * t.row + x * t.pixel);
+  }
+}
+
+// Quarter turns: tensor rows are columns of memory.
+void run_turned(const Plan& p, int y0, int y1, Tile& tile) {
+  const Run& r = p.run;
+  const Store& t = r.store;
+  const int n = y1 - y0, row = n * t.channels;
+  const int first = std::min(p.y.i0[y0], p.y.i0[y1 - 1]);
+  for (int x = r.geometry.x0, lines; x < r.geometry.x1; x += lines) {
+    lines = std::min(kTile, r.geometry.x1 - x);
+    for (int i = 0; i < lines; ++i) convert_row(p, first, p.x.i0[x + i], n, tile.pixels + i * row);
+    for (int y = y0; y < y1; ++y)
+      move_pixels(tile.pixels + (p.y.i0[y] - first) * t.channels, row, lines, t,
+                  r.dst + y * t.row + x * t.pixel);
+  }
+}
+
 }  // namespace
 
 bool can_run_direct(const Plan& p) {
@@ -56,10 +127,12 @@ bool can_run_direct(const Plan& p) {
   const Source& s = r.source;
   const Store& t = r.store;
   const bool gray = t.channels == 1;
-  const bool packed = t.dtype == FV_UINT8 && t.pixel == t.channels &&
-                      (gray || (t.component[0] == 0 && t.component[1] == 1 && t.component[2] == 2));
-  if (!packed || !r.plain || r.constant || r.kind != PlanKind::kAxisAligned || r.transposed ||
-      !p.x.unit || !p.y.single)
+  const bool together = gray || (t.component[0] == 0 && t.component[1] == 1 && t.component[2] == 2);
+  const bool packed = t.dtype == FV_UINT8 && together &&
+                      (t.pixel == t.channels || (!gray && t.pixel == 4 && t.lanes == 4));
+  const Axis &along = r.transposed ? p.y : p.x, &across = r.transposed ? p.x : p.y;
+  if (!packed || !r.plain || r.constant || r.kind != PlanKind::kAxisAligned ||
+      !(along.unit || along.falls) || !across.single)
     return false;
   if (r.linear || r.luma || p.spec.color == Color::kYuv) return false;
   if (gray) return s.element == Element::kU8;
@@ -80,20 +153,20 @@ bool can_run_fast(const Plan& p) {
          converts_rows(s) && s.channel[1].shift_x == 1;
 }
 
-void run_direct(const Plan& p, int row) {
+void run_direct(const Plan& p, int y0, int y1) {
   const Run& r = p.run;
-  const Source& s = r.source;
+  const Store& t = r.store;
   const int x0 = r.geometry.x0, n = r.geometry.x1 - x0;
   if (n < 1) return;
-  uint8_t* out = r.dst + row * r.store.row + x0 * r.store.pixel;
-  const int x = p.x.i0[x0], y = p.y.i0[row];
-  if (r.store.channels == 1) return run_gray(p, x, y, n, out);
-  if (s.family == Family::kYuv) return run_yuv(p, x, y, n, out);
-  const uint8_t* base = address(s, s.group[0].lowest, x, y);
-  int offset[3];
-  for (int k = 0; k < 3; ++k)
-    offset[k] = static_cast<int>(address(s, r.color.from[k], x, y) - base);
-  r.k->convert.pick(base, static_cast<int>(s.channel[0].pixel), offset, n, out);
+  Tile tile;
+  if (r.transposed) {
+    for (int y = y0; y < y1; y += kTile) run_turned(p, y, std::min(y + kTile, y1), tile);
+  } else if (p.x.unit && !t.lanes) {
+    for (int y = y0; y < y1; ++y)
+      convert_row(p, p.x.i0[x0], p.y.i0[y], n, r.dst + y * t.row + x0 * t.pixel);
+  } else {
+    for (int y = y0; y < y1; ++y) run_moved(p, y, tile);
+  }
 }
 
 }  // namespace foveal::imgproc

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import twin
 from format_cases import GRAYS, PACKED, YUVS, build
-from foveal.image import Norm, Pipeline
-from test_image_direct import WIDTHS, check
+from foveal.image import Letterbox, Norm, Pipeline
+from test_image_direct import ORIENTATIONS, WIDTHS, check
 
 BYTES = ("rgb", "bgr", "rgba", "bgra", "gray", "gray_alpha")
 WORDS = ("rgb16", "bgr16", "gray16", "rgbf32", "bgrf32", "grayf32")
@@ -31,6 +31,26 @@ def test_every_width(fmt: str, color: str) -> None:
         want = twin.run({"size": [width, 3], "color": color}, picture)
         clear = np.abs(want % 1 - 0.5) > 1e-3
         np.testing.assert_array_equal(got[clear], np.rint(want)[clear])
+
+
+@pytest.mark.parametrize(("rotation", "mirror"), ORIENTATIONS)
+@pytest.mark.parametrize("fmt", RGB)
+def test_every_orientation(fmt: str, rotation: int, mirror: bool) -> None:
+    """Pictures narrower and wider than a tile of 64 pixels, and than a row of 4096."""
+    lie = {"rotation": rotation, "mirror": mirror, "color": "bt709-limited"}
+    for width, height in ((1, 1), (7, 5), (64, 63), (65, 130), (4101, 2)):
+        frame, picture = build(fmt, width, height, seed=width, pad=width % 3, **lie)
+        for color in ("RGB", "GRAY") if fmt in GRAY else ("BGR",):
+            got = check(frame, size=frame.upright_size, color=color)
+            want = twin.run({"size": list(frame.upright_size), "color": color}, picture)
+            clear = np.abs(want % 1 - 0.5) > 1e-3
+            np.testing.assert_array_equal(got[clear], np.rint(want)[clear])
+    part, _ = build(fmt, 150, 140, visible=(3, 5, 131, 133), **lie)
+    for roi in ((1, 0, 66, 65), (0, 2, 70, 131), (5, 7, 6, 90)):
+        check(part, roi, size=(roi[2] - roi[0], roi[3] - roi[1]))
+    across, down = part.upright_size
+    for size in ((across + 20, down), (across, down + 21)):
+        check(part, size=size, fit=Letterbox(pad=(1, 200, 30)))
 
 
 @pytest.mark.parametrize("fmt", RGB)

@@ -14,6 +14,7 @@ from foveal.image import Constant, Letterbox, Norm, Pipeline
 from imgproc_frames import FORMATS, make, noise
 
 WIDTHS = [1, 2, 3, 5, 6, 7, 15, 16, 17, 18, 31, 32, 33, 47, 48, 49, 130, 517]
+ORIENTATIONS = [(rotation, mirror) for rotation in (0, 90, 180, 270) for mirror in (False, True)]
 DIRECT = "one tap: bytes to bytes"
 
 
@@ -29,6 +30,13 @@ def check(frame: Frame, roi: Any = None, direct: bool = True, **spec: Any) -> np
     np.testing.assert_array_equal(out, np.rint(floats).astype(np.uint8))
     planar, _ = pipeline.compile(dtype="uint8", layout="nchw")(frame, roi)
     np.testing.assert_array_equal(out.transpose(0, 3, 1, 2), planar)
+    lanes = pipeline.compile(dtype="uint8", layout="nc4hw4", threads=2)
+    four = np.full(lanes.shape, 77, np.uint8)
+    lanes.run(frame, roi, four)
+    if out.shape[-1] == 3:
+        assert (DIRECT in lanes.explain()) == direct, lanes.explain()
+    np.testing.assert_array_equal(four[0, 0, ..., : out.shape[-1]], out[0])
+    assert not four[..., out.shape[-1] :].any()
     return out[0]
 
 
@@ -120,9 +128,6 @@ def test_pixels_far_apart() -> None:
 
 def test_what_is_not_direct() -> None:
     frame, _ = make("nv12", 40, 30)
-    turned, _ = make("nv12", 40, 30, rotation=180)
-    check(turned, direct=False, size=(40, 30))
-    check(make("rgb", 40, 30, mirror=True)[0], direct=False, size=(40, 30))
     check(frame, (-3, 0, 37, 30), direct=False, size=(40, 30), border=Constant((9, 9, 250)))
     check(frame, (-3, 0, 37, 30), direct=False, size=(40, 30))
     check(frame, direct=False, size=(40, 31))
@@ -130,18 +135,28 @@ def test_what_is_not_direct() -> None:
     assert out.max() <= 128
 
 
+@pytest.mark.parametrize(("rotation", "mirror"), ORIENTATIONS)
 @pytest.mark.parametrize("fmt", FORMATS)
-def test_nothing_outside_is_touched(fmt: str) -> None:
+def test_nothing_outside_is_touched(fmt: str, rotation: int, mirror: bool) -> None:
     """Planes and tensor end at a page that nobody may touch."""
-    for width, height in ((1, 1), (16, 2), (33, 3), (64, 2), (97, 5), (6, 1)):
+    for width, height in ((1, 1), (16, 2), (33, 3), (64, 2), (97, 5), (6, 1), (3, 65)):
         plain, _ = make(fmt, width, height)
         walls = [_Wall(np.ascontiguousarray(p).tobytes()) for p in plain.planes]
-        frame = Frame(format=fmt, width=width, height=height, planes=[w.bytes for w in walls])
-        target = _Wall(bytes(width * height * 3))
-        out = np.frombuffer(target.bytes, np.uint8).reshape(1, height, width, 3)
-        plan = Pipeline(size=(width, height)).compile(dtype="uint8", layout="nhwc")
-        plan.run(frame, out=out)
-        np.testing.assert_array_equal(out, plan(plain)[0])
+        frame = Frame(
+            format=fmt,
+            width=width,
+            height=height,
+            planes=[w.bytes for w in walls],
+            rotation=rotation,
+            mirror=mirror,
+        )
+        spec = Pipeline(size=frame.upright_size)
+        want = np.rint(spec.compile(layout="nhwc")(frame)[0])
+        for layout, lanes in (("nhwc", 3), ("nc4hw4", 4)):
+            target = _Wall(bytes(width * height * lanes))
+            out = np.frombuffer(target.bytes, np.uint8).reshape(*want.shape[:3], lanes)
+            spec.compile(dtype="uint8", layout=layout).run(frame, out=out)
+            np.testing.assert_array_equal(out[..., :3], want)
 
 
 class _Wall:
