@@ -40,7 +40,7 @@ struct Line {
   int at, from, n;
 };
 
-void sample_line(const Plan& p, int group, Line l, float* const component[3]) {
+void sample_line(const Plan& p, int group, const Line& l, float* const component[3]) {
   const Run& r = p.run;
   const Lerp& tables = p.lerp;
   const LerpKernels& k = *r.lerp;
@@ -58,6 +58,16 @@ void sample_line(const Plan& p, int group, Line l, float* const component[3]) {
   const int64_t a = row_at(pair.a), b = row_at(pair.b);
   const float gain = pair.gain * kLerpUnit;
   LerpTaps taps{&tables.o0[group][l.from], &tables.o1[group][l.from], &tables.w[group][l.from]};
+  const uint8_t *next_a = nullptr, *next_b = nullptr;
+  if (l.at + 1 < (r.transposed ? r.geometry.x1 : r.geometry.y1)) {
+    next_a = ch.data + row_at(tables.rows[own][l.at + 1].a);
+    next_b = ch.data + row_at(tables.rows[own][l.at + 1].b);
+  }
+  if (tables.windows) {
+    const LerpRows rows{ch.data + a, ch.data + b, g.readable - a, g.readable - b,
+                        pair.weight, next_a,      next_b};
+    return tables.windows(rows, g.span, taps, gain, l.n, lane);
+  }
   alignas(64) int16_t row[kSpan + kBlendSlack];
   int32_t first = 0;
   if (tables.picks) {
@@ -72,13 +82,8 @@ void sample_line(const Plan& p, int group, Line l, float* const component[3]) {
     // Offsets rise or fall along the line.
     first = std::min(taps.o0[0], taps.o0[l.n - 1]);
     const int32_t last = std::max(taps.o1[0], taps.o1[l.n - 1]);
-    const uint8_t *next_a = nullptr, *next_b = nullptr;
-    if (l.at + 1 < (r.transposed ? r.geometry.x1 : r.geometry.y1)) {
-      next_a = ch.data + row_at(tables.rows[own][l.at + 1].a) + first;
-      next_b = ch.data + row_at(tables.rows[own][l.at + 1].b) + first;
-    }
-    k.blend(ch.data + a + first, ch.data + b + first, pair.weight, last - first + g.span, next_a,
-            next_b, row);
+    k.blend(ch.data + a + first, ch.data + b + first, pair.weight, last - first + g.span,
+            next_a ? next_a + first : nullptr, next_b ? next_b + first : nullptr, row);
   }
   const bool adjacent = tables.picks || ch.pixel == g.span;
   if (g.span == 1 && adjacent)
@@ -87,6 +92,17 @@ void sample_line(const Plan& p, int group, Line l, float* const component[3]) {
     k.taps2(row, first, taps, gain, l.n, lane);
   else
     k.taps(row, first, g.span, taps, gain, l.n, lane);
+}
+
+// Whether all bytes behind adjacent pixels [x0, x1) of a group lie within windows.
+bool fits_windows(const Lerp& tables, int group, int span, int x0, int x1) {
+  const auto &o0 = tables.o0[group], &o1 = tables.o1[group];
+  for (int d = x0; d < x1; ++d) {
+    const int last = std::min(d + kLerpTogether, x1) - 1;
+    const auto [low, high] = std::minmax({o0[d], o1[d], o0[last], o1[last]});
+    if (high + span - low > kLerpWindow) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -136,6 +152,9 @@ void lower_lerp(Plan& p) {
   // Mirrored taps go back and forth.
   p.lerp.picks = elements > kBlendLimit || r.outside == Outside::kMirror;
   r.kind = p.lerp.picks ? PlanKind::kAxisAligned : PlanKind::kRowsFirst;
+  p.lerp.windows = p.lerp.picks ? nullptr : lerp_windows();
+  for (int i = 0; i < r.source.groups && p.lerp.windows; ++i)
+    if (!fits_windows(p.lerp, i, r.source.group[i].span, x0, x1)) p.lerp.windows = nullptr;
   if (!p.lerp.picks) {
     r.skips = r.jumps = false;  // blending asks for the next row
     // The chunk's elements, its last tap (2 pixels of at most 64) included, fit a kernel row.

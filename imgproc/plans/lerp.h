@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "imgproc/rows/lerp.h"
+
 namespace foveal::imgproc {
 
 // The two source rows behind a tensor row (of quarter turns, column): weight of the second, in
@@ -17,8 +19,9 @@ struct RowPair {
 
 // Tables of a run, of entries in the order of tensor rows and columns; sized at compile.
 struct Lerp {
-  bool picks = false;          // taps are picked from their rows before these are blended
-  std::vector<int32_t> o0[3];  // [group] offsets of both taps along source rows
+  LerpWindows windows = nullptr;  // of runs whose taps lie close enough together
+  bool picks = false;             // taps are picked from their rows before these are blended
+  std::vector<int32_t> o0[3];     // [group] offsets of both taps along source rows
   std::vector<int32_t> o1[3];
   std::vector<int32_t> w[3];       // [group] pack_weights
   std::vector<RowPair> rows[2];    // [1] of linear chroma

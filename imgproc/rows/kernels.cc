@@ -19,6 +19,7 @@ extern const Conversions kConversions;
 extern const Cv2Kernels kCv2Table;
 }  // namespace avx2
 namespace avx512 {
+extern const ColorKernels kColorTable;
 extern const Conversions kConversions;
 }  // namespace avx512
 #endif
@@ -33,7 +34,11 @@ Kernels choose() {
   if (isa() >= Isa::kAvx2) {
     k = avx2::kTable;
     k.color = avx2::kColorTable;
-    k.convert = isa() >= Isa::kAvx512 ? avx512::kConversions : avx2::kConversions;
+    k.convert = avx2::kConversions;
+  }
+  if (isa() >= Isa::kAvx512) {
+    k.color = avx512::kColorTable;
+    k.convert = avx512::kConversions;
   }
 #endif
   return k;

@@ -11,6 +11,9 @@ extern const LerpKernels kLerpTable;
 namespace avx2 {
 extern const LerpKernels kLerpTable;
 }
+namespace avx512 {
+extern const LerpWindows kLerpWindows;
+}
 #endif
 
 const LerpKernels& lerp_kernels() {
@@ -18,6 +21,13 @@ const LerpKernels& lerp_kernels() {
   if (isa() >= Isa::kAvx2) return avx2::kLerpTable;
 #endif
   return baseline::kLerpTable;
+}
+
+LerpWindows lerp_windows() {
+#if defined(FOVEAL_IMGPROC_AVX2)
+  if (isa() >= Isa::kAvx512) return avx512::kLerpWindows;
+#endif
+  return nullptr;
 }
 
 }  // namespace foveal::imgproc

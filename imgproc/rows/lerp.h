@@ -30,6 +30,21 @@ struct LerpTaps {
   const int32_t* w;
 };
 
+// Two source rows to blend: bytes that may be read from each, the weight of the second as `blend`
+// takes it, and where the rows to ask memory for begin, or NULL.
+struct LerpRows {
+  const uint8_t *a, *b;
+  int64_t readable_a, readable_b;
+  int weight;
+  const uint8_t *next_a, *next_b;
+};
+
+// What `blend` and then `taps` make of n pixels, at once. Lanes that are NULL are skipped. Offsets
+// never fall or never rise, and all bytes of kLerpTogether adjacent pixels lie within kLerpWindow.
+typedef void (*LerpWindows)(const LerpRows& rows, int span, const LerpTaps& t, float gain, int n,
+                            float* const lane[3]);
+inline constexpr int kLerpTogether = 16, kLerpWindow = 128;
+
 struct LerpKernels {
   // Both taps of n pixels, as neighbours: of the first `span` elements of each, in room for 1, 2 or
   // (3) 4; what is left of it holds anything. Never reads at or beyond row + readable.
@@ -52,6 +67,7 @@ struct LerpKernels {
 };
 
 const LerpKernels& lerp_kernels();  // for this machine
+LerpWindows lerp_windows();         // NULL: this machine has none
 
 }  // namespace foveal::imgproc
 #endif  // FOVEAL_IMGPROC_ROWS_LERP_H_

@@ -2,12 +2,14 @@
 // normalisation included, on every instruction set.
 #include "imgproc/rows/lerp.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
 #include "core/check.h"
 #include "imgproc/lcg.h"
+#include "imgproc/rows/isa.h"
 
 namespace foveal::imgproc {
 namespace baseline {
@@ -18,6 +20,10 @@ namespace avx2 {
 extern const LerpKernels kLerpTable;
 extern const ColorKernels kColorTable;
 }  // namespace avx2
+namespace avx512 {
+extern const LerpWindows kLerpWindows;
+extern const ColorKernels kColorTable;
+}  // namespace avx512
 }  // namespace foveal::imgproc
 
 using namespace foveal::imgproc;
@@ -127,6 +133,62 @@ void check_pick(const LerpKernels& k, int n) {
   }
 }
 
+// Both rows end with their last pixel; where there is no second one, taps fall together.
+void check_windows(LerpWindows windows, int n, bool flip) {
+  for (int pixel = 1; pixel <= 5; ++pixel) {
+    for (int span = 1; span <= std::min(pixel, 3); ++span) {
+      // The farthest apart that sixteen pixels may lie, and closer together.
+      const int most = (kLerpWindow - span - pixel) / (kLerpTogether - 1);
+      for (const int step : {most, most / 2, 1, 0}) {
+        std::vector<int32_t> o0, o1, w;
+        for (int i = 0; i < n; ++i) {
+          const int at = i * step / pixel * pixel;
+          const bool together = i % 5 == 0;
+          const int second = together ? 0 : below(kTapOne + 1);
+          o0.push_back(at);
+          o1.push_back(together ? at : at + pixel);
+          w.push_back(pack_weights((i % 11 ? kTapOne : below(kTapOne) + 1) - second, second));
+          if (i % 11 == 0 && second) w.back() = pack_weights(0, second);  // beside a border
+        }
+        const int bytes_of_row = *std::max_element(o1.begin(), o1.end()) + span;
+        if (flip) {
+          for (auto* v : {&o0, &o1, &w}) std::reverse(v->begin(), v->end());
+        }
+        const std::vector<uint8_t> a = bytes(bytes_of_row, below(3) == 0);
+        const std::vector<uint8_t> b = bytes(bytes_of_row, below(3) == 0);
+        for (const int weight : {0, 1, 10923, 16384, kBlendOne - 1}) {
+          const float gain = kLerpUnit * (weight ? 1 : 0.625f);
+          const bool one = below(4) == 0;
+          const LerpRows rows{a.data(), one ? a.data() : b.data(),     bytes_of_row, bytes_of_row,
+                              weight,   below(2) ? a.data() : nullptr, b.data()};
+          std::vector<float> out[3];
+          for (auto& v : out) v.assign(static_cast<size_t>(n + 1), -1);
+          const bool skips = span == 3 && below(2);  // the middle one
+          float* const lane[3] = {out[0].data(), skips ? nullptr : out[1].data(), out[2].data()};
+          windows(rows, span, {o0.data(), o1.data(), w.data()}, gain, n, lane);
+          for (int c = 0; c < 3; ++c) {
+            for (int i = 0; i < n; ++i) {
+              const size_t at = static_cast<size_t>(i);
+              const auto row = [&](int offset) {
+                const int above = a[static_cast<size_t>(offset + c)];
+                const int under = (one ? a : b)[static_cast<size_t>(offset + c)];
+                return 128 * above + (((under - above) * weight + 128) >> 8);
+              };
+              if (c >= span || (skips && c == 1)) {
+                CHECK_EQ(out[c][at], -1.0f);
+                continue;
+              }
+              const int sum = row(o0[at]) * (w[at] & 0xFFFF) + row(o1[at]) * (w[at] >> 16);
+              CHECK_EQ(out[c][at], static_cast<float>(sum) * gain);
+            }
+            CHECK_EQ(out[c][static_cast<size_t>(n)], -1.0f);
+          }
+        }
+      }
+    }
+  }
+}
+
 void check_turn(const LerpKernels& k, int columns, int n) {
   std::vector<float> in(static_cast<size_t>(columns * 64)), out(static_cast<size_t>(n * columns));
   for (float& v : in) v = static_cast<float>(below(1000));
@@ -169,18 +231,26 @@ Colours colours(const ColorKernels& k, int n) {
   return r;
 }
 
+constexpr int kCounts[] = {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 100, 256};
+
+void check_colours(const ColorKernels& color) {
+  for (const int n : kCounts) {
+    const Colours want = colours(baseline::kColorTable, n), got = colours(color, n);
+    for (int i = 0; i < 6; ++i)
+      CHECK(std::memcmp(want.out[i].data(), got.out[i].data(), want.out[i].size() * 4) == 0);
+  }
+}
+
 void check_all(const LerpKernels& k, const ColorKernels& color) {
-  for (const int n : {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 100, 256}) {
+  for (const int n : kCounts) {
     check_blend(k, n);
     check_taps(k, n);
     check_pick(k, n);
     if (n <= 64)
       for (int columns = 1; columns <= 8; ++columns) check_turn(k, columns, n);
-    const Colours want = colours(baseline::kColorTable, n), got = colours(color, n);
-    for (int i = 0; i < 6; ++i)
-      CHECK(std::memcmp(want.out[i].data(), got.out[i].data(), want.out[i].size() * 4) == 0);
   }
   check_blend(k, 8000);
+  check_colours(color);
 }
 
 }  // namespace
@@ -189,5 +259,10 @@ int main() {
   check_all(baseline::kLerpTable, baseline::kColorTable);
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     check_all(avx2::kLerpTable, avx2::kColorTable);
+  if (isa() >= Isa::kAvx512) {
+    for (const int n : kCounts)
+      for (const bool flip : {false, true}) check_windows(avx512::kLerpWindows, n, flip);
+    check_colours(avx512::kColorTable);
+  }
   return CHECK_RESULT();
 }
