@@ -18,9 +18,6 @@ namespace {
 constexpr size_t kPrelude = 64, kHeaderBytes = 16, kWeights = 24, kFileBytes = 32, kSums = 40;
 constexpr double kMaxMacs = 2e6;         // of one run
 constexpr int64_t kMaxValues = 1 << 20;  // elements of one tensor of a run
-// Elements of the two largest tensors, multiplied. Transposed convolutions take time for every
-// output and tap, also where no input lies under it, which is not part of their multiplications.
-constexpr double kMaxPairs = 1e9;
 
 uint64_t word(const uint8_t* p) {
   uint64_t v;
@@ -69,7 +66,7 @@ bool is_small(const fv_model* model) {
   fv_graph* graph = nullptr;
   if (failed(fv_graph_from_model(model, &graph))) return false;
   double macs = 0;
-  int64_t most = 0, second = 0;
+  int64_t most = 0;
   for (int32_t i = 0; i < fv_graph_nodes(graph); ++i)
     macs += std::max(0.0, fv_graph_node_macs(graph, i));
   for (int32_t v = 0; v < fv_graph_values(graph); ++v) {
@@ -80,11 +77,9 @@ bool is_small(const fv_model* model) {
     for (int d = 0; d < t.rank; ++d)
       if (__builtin_mul_overflow(count, std::max<int64_t>(1, t.dims[d]), &count))
         count = kMaxValues * 2;
-    second = std::max(second, std::min(most, count));
     most = std::max(most, count);
   }
-  const bool small = macs <= kMaxMacs && most <= kMaxValues && fv_graph_nodes(graph) <= 200 &&
-                     static_cast<double>(most) * static_cast<double>(second) <= kMaxPairs;
+  const bool small = macs <= kMaxMacs && most <= kMaxValues && fv_graph_nodes(graph) <= 200;
   fv_graph_free(graph);
   return small;
 }

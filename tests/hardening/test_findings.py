@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
+from foveal import Session
 from foveal.convert import convert
 from foveal.errors import ArgumentError, ModelError
 from foveal.graph import Graph
@@ -36,3 +39,35 @@ def test_model_files_with_numbers_beyond_64_bits() -> None:
     for model, _ in files:
         with pytest.raises(ModelError):
             convert(model.SerializeToString()).build()
+
+
+@pytest.mark.parametrize(
+    ("x", "kernel", "stride"),
+    [
+        ((1, 1), (1000, 1000), (1, 1)),
+        ((2, 1), (1, 600_000), (1, 1)),
+        ((1, 2), (999, 997), (50, 60)),
+    ],
+)
+def test_work_of_kernels_far_larger_than_the_image(
+    x: tuple[int, int], kernel: tuple[int, int], stride: tuple[int, int]
+) -> None:
+    """A million multiplications: all taps for all outputs would be a million times as many."""
+    weight = np.arange(kernel[0] * kernel[1], dtype=np.float32).reshape(1, 1, *kernel)
+    pixels = np.arange(1, x[0] * x[1] + 1, dtype=np.float32).reshape(1, 1, *x)
+    graph = Graph()
+    y = graph.add(
+        "conv_transpose2d",
+        [graph.input("x", "float32", pixels.shape), graph.constant(weight)],
+        {"stride": list(stride)},
+    )
+    graph.outputs.append(y)
+    session = Session(graph.to_model(), device="cpu", threads=1)
+    started = time.process_time()
+    (got,) = session.run({"x": pixels}).values()
+    assert time.process_time() - started < 20
+    want = np.zeros((1, 1, *y.dims[2:]), np.float32)
+    for (_, _, i, j), pixel in np.ndenumerate(pixels):
+        rows, cols = i * stride[0], j * stride[1]
+        want[0, 0, rows : rows + kernel[0], cols : cols + kernel[1]] += pixel * weight[0, 0]
+    np.testing.assert_array_equal(got, want)
