@@ -98,6 +98,18 @@ EXACT = [
 ]
 INTEGER = ("relu", "abs", "neg", "sign")
 
+
+def integers():
+    """Every width, with both ends of its range; the lowest has no positive counterpart."""
+    kinds = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+    ends = [[np.iinfo(k).min, np.iinfo(k).max, 0, 1, 5] for k in kinds]
+    return [
+        *(case(data(np.array(row, k))) for k, row in zip(kinds, ends, strict=True)),
+        case(rand(2, 5, 3, dtype="int32", lo=-9, hi=9)),
+        case(rand(1, 5, 3, 7, dtype="int64", lo=-9, hi=9)),
+    ]
+
+
 SUITES = [
     op_cases(name, computed(f), shapes(*domain) + special(*values), tol=2e-6, elementwise=True)
     for name, f, domain, values in SMOOTH
@@ -106,9 +118,7 @@ SUITES += [
     op_cases(
         name,
         exact(f),
-        shapes(-3, 3)
-        + special(*values)
-        + ([case(rand(2, 5, 3, dtype="int32", lo=-9, hi=9))] if name in INTEGER else []),
+        shapes(-3, 3) + special(*values) + (integers() if name in INTEGER else []),
         tol=0,
     )
     for name, f, values in EXACT

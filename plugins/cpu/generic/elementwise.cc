@@ -26,11 +26,15 @@ T v_min_nan(T a, T b) {
   return a != a || a < b ? a : b;
 }
 template <class T>
+T negative(T a) {
+  return static_cast<T>(Wide<T>(0) - static_cast<Wide<T>>(a));
+}
+template <class T>
 T quotient(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) return a / b;
   if (b == 0) return 0;
   if constexpr (std::is_signed_v<T>)
-    if (b == T(-1)) return static_cast<T>(Wide<T>(0) - static_cast<Wide<T>>(a));
+    if (b == T(-1)) return negative(a);
   return static_cast<T>(a / b);
 }
 template <class T>
@@ -170,6 +174,35 @@ MadeKernel make(const Context&, const Node& node) {
   return made(std::move(k));
 }
 
+// Unary operators that have a meaning in whole numbers, as loops over (a, a).
+template <class T>
+Loop unary(const std::string& op) {
+  if (op == "relu") return loop<T, T, [](T a, T) { return a < 0 ? T(0) : a; }>;
+  if (op == "neg") return loop<T, T, [](T a, T) { return negative(a); }>;
+  if (op == "abs") return loop<T, T, [](T a, T) { return a < 0 ? negative(a) : a; }>;
+  if (op == "sign") return loop<T, T, [](T a, T) { return T((a > 0) - (a < 0)); }>;
+  return nullptr;
+}
+Loop find_unary_loop(const Node& node) {
+  Loop f = nullptr;
+  with_number_type(node.input(0).dtype(), [&](auto zero) {
+    if constexpr (std::is_integral_v<decltype(zero)>) f = unary<decltype(zero)>(node.op());
+  });
+  return f;
+}
+
+struct IntegerUnary : Kernel {
+  Loop loop;
+  Input x;
+  int y;
+  int64_t count;
+  Status run(const Run& r) override {
+    const void* a = x.ptr<void>(r);
+    loop(r.ptr<void>(y), a, 1, a, 1, count);
+    return ok();
+  }
+};
+
 struct Not : Kernel {
   Input x;
   int y;
@@ -232,6 +265,17 @@ bool arithmetic_type(fv_dtype t) {
   return with_number_type(t, [](auto) {});
 }
 MadeKernel make_arithmetic(const Context& c, const Node& node) { return make(c, node); }
+
+bool has_integer_unary(const Node& node) { return find_unary_loop(node); }
+MadeKernel make_integer_unary(const Context&, const Node& node) {
+  auto k = std::make_unique<IntegerUnary>();
+  k->loop = find_unary_loop(node);
+  if (!k->loop) return unsupported("no kernel for this type");
+  k->x = Input(node.input(0));
+  k->y = node.output(0).slot();
+  k->count = node.output(0).count();
+  return made(std::move(k));
+}
 
 void define_elementwise(Kernels& k) {
 #define FV_ROW(name, ...) k.push_back({#name, supports, make, nullptr});

@@ -9,5 +9,9 @@ namespace foveal::cpu {
 bool arithmetic_type(fv_dtype t);
 MadeKernel make_arithmetic(const Context& c, const Node& node);
 
+// Rows of ops/unary.h that integers have: relu, abs, neg, sign; plain layout.
+bool has_integer_unary(const Node& node);
+MadeKernel make_integer_unary(const Context& c, const Node& node);
+
 }  // namespace foveal::cpu
 #endif  // FOVEAL_CPU_GENERIC_ELEMENTWISE_H_

@@ -1,5 +1,7 @@
 // Every row of ops/unary.h, and chains of pointwise operators fused behind one.
+// Integers take the scalar loops of generic/elementwise.h.
 #include "common/chunked.h"
+#include "generic/elementwise.h"
 
 namespace foveal::cpu {
 inline namespace FV_ISA {
@@ -16,12 +18,18 @@ struct UnaryKernel : ChunkedKernel {
 };
 
 void supports(const Node& node, Support& s) {
-  if (!is_float(node.input(0))) return s.no("float32 only");
-  s.yes(kAny, kAny);
+  const Value x = node.input(0);
+  if (is_float(x))
+    s.yes(kAny, kAny);
+  else if (has_integer_unary(node))
+    s.yes();
+  else
+    return s.no("float32 only");
   allow_in_place(node, s, 0);
 }
 
 MadeKernel make(const Context& c, const Node& node) {
+  if (!is_float(node.input(0))) return make_integer_unary(c, node);
   auto k = std::make_unique<UnaryKernel>();
   const Value x = node.input(0), y = node.output(0);
   if (!same_layout(x.layout(), y.layout()))
