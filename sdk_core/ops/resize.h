@@ -8,7 +8,10 @@
 namespace foveal::ops {
 
 struct Resize {
-  static constexpr OpInfo kInfo{"resize", 1, "x", "y", "Resamples H and W of NCHW."};
+  static constexpr OpInfo kInfo{"resize", 1, "x", "y",
+                                "Resamples H and W of NCHW. "
+                                "Nearest: a coordinate within 1e-6 of a half counts as one; with "
+                                "a scale, coordinates are float32 numbers, as in ONNX Runtime."};
   Ints size;
   Floats scale;
   std::string mode = "nearest";

@@ -167,15 +167,24 @@ def _op_pool2d(ins: Any, attr: Any) -> Array:
     return np.asarray(win.sum(axis=(4, 5)) / count, x.dtype)
 
 
-def _source(out: int, size: int, scale: float, grid: str, length: int) -> Array:
-    i = np.arange(out, dtype=np.float64)
+def _source(out: int, size: int, scale: float, grid: str, length: int, kind: Any) -> Array:
+    i, scale = np.arange(out, dtype=kind), kind(scale)
     if grid == "asymmetric":
         return i / scale
     if grid == "align_corners":
-        return i * (size - 1) / (length - 1) if length > 1 else i * 0
+        return i * kind(size - 1) / kind(length - 1) if length > 1 else i * 0
     if grid == "pytorch_half_pixel" and length <= 1:
         return i * 0
-    return (i + 0.5) / scale - 0.5
+    return (i + kind(0.5)) / scale - kind(0.5)
+
+
+def _nearest(at: Array, rounding: str) -> Array:
+    if rounding in ("floor", "ceil"):
+        return getattr(np, rounding)(at).astype(int)
+    below = np.floor(at)
+    past_half = at - below - at.dtype.type(0.5)
+    tie = np.abs(past_half) < 1e-6
+    return (below + np.where(tie, rounding == "round_prefer_ceil", past_half > 0)).astype(int)
 
 
 def _op_resize(ins: Any, attr: Any) -> Array:
@@ -184,15 +193,11 @@ def _op_resize(ins: Any, attr: Any) -> Array:
     for k in (0, 1):
         n = x.shape[2 + k]
         out = size[k] if size else int(np.floor(n * scale[k]))
-        src = _source(out, n, scale[k] if scale else out / n, attr("grid"), out)
-        if attr("mode") == "nearest":
-            f = {
-                "floor": np.floor,
-                "ceil": np.ceil,
-                "round_prefer_floor": lambda v: np.ceil(v - 0.5),
-                "round_prefer_ceil": lambda v: np.floor(v + 0.5),
-            }[attr("rounding")]
-            x = np.take(x, np.clip(f(src), 0, n - 1).astype(int), axis=2 + k)
+        nearest = attr("mode") == "nearest"
+        kind = np.float32 if nearest and scale else np.float64
+        src = _source(out, n, scale[k] if scale else out / n, attr("grid"), out, kind)
+        if nearest:
+            x = np.take(x, np.clip(_nearest(src, attr("rounding")), 0, n - 1), axis=2 + k)
         else:
             src = np.clip(src, 0, n - 1)
             lo = np.minimum(np.floor(src).astype(int), n - 1)

@@ -4,31 +4,30 @@ import numpy as np
 from foveal.conformance.kit import case, op_cases, rand
 
 
-def source(i, n_in, n_out, scale, grid):
-    """Coordinate in the input of output index i."""
-    if grid == "half_pixel":
-        return (i + 0.5) / scale - 0.5
-    if grid == "pytorch_half_pixel":
-        return (i + 0.5) / scale - 0.5 if n_out > 1 else 0.0
+def source(i, n_in, n_out, scale, grid, kind):
+    """Coordinate in the input of output index i, as numbers of this kind."""
+    i, scale, half = kind(i), kind(scale), kind(0.5)
+    if grid == "half_pixel" or (grid == "pytorch_half_pixel" and n_out > 1):
+        return (i + half) / scale - half
     if grid == "asymmetric":
         return i / scale
-    assert grid == "align_corners"
-    return i * (n_in - 1) / (n_out - 1) if n_out > 1 else 0.0
+    assert grid in ("align_corners", "pytorch_half_pixel")
+    return i * kind(n_in - 1) / kind(n_out - 1) if n_out > 1 else kind(0)
 
 
 ROUND = {
     "floor": np.floor,
     "ceil": np.ceil,
-    "round_prefer_floor": lambda v: np.ceil(v - 0.5),
-    "round_prefer_ceil": lambda v: np.floor(v + 0.5),
+    "round_prefer_floor": lambda v: np.ceil(np.float64(v) - 0.5 - 1e-6),
+    "round_prefer_ceil": lambda v: np.floor(np.float64(v) + 0.5 + 1e-6),
 }
 
 
-def weights(n_in, n_out, scale, mode, grid, rounding):
+def weights(n_in, n_out, scale, mode, grid, rounding, kind):
     """Matrix [n_out, n_in]: how much of each input element goes into each output element."""
     m = np.zeros((n_out, n_in))
     for i in range(n_out):
-        at = source(i, n_in, n_out, scale, grid)
+        at = source(i, n_in, n_out, scale, grid, kind)
         if mode == "nearest":
             m[i, int(np.clip(ROUND[rounding](at), 0, n_in - 1))] = 1
         else:
@@ -42,8 +41,9 @@ def weights(n_in, n_out, scale, mode, grid, rounding):
 def ref(x, *, size=(), scale=(), mode="nearest", grid="half_pixel", rounding="round_prefer_floor"):
     inputs = x.shape[2:]
     out = size or [int(np.floor(n * s)) for n, s in zip(inputs, scale, strict=True)]
+    kind = np.float32 if scale and mode == "nearest" else np.float64
     scale = scale or [o / n for o, n in zip(out, inputs, strict=True)]
-    my, mx = (weights(inputs[i], out[i], scale[i], mode, grid, rounding) for i in range(2))
+    my, mx = (weights(inputs[i], out[i], scale[i], mode, grid, rounding, kind) for i in range(2))
     return np.einsum("ah,nchw,bw->ncab", my, x.astype(np.float64), mx).astype(x.dtype)
 
 
@@ -81,6 +81,14 @@ rows += [
     case(rand(0, 4, 3, 3), size=(3, 5), mode="bilinear"),
     case(rand(0, 4, 3, 3), size=(6, 6), mode="nearest"),
     case(rand(1, 9, 20, 20), scale=(2.0, 2.0), mode="bilinear", grid="align_corners"),
+]
+# Coordinates at or near a tie: which neighbour wins depends on their type and on what a tie is.
+rows += [
+    case(rand(1, 5, n, 3), size=(out, 3), scale=scale, mode="nearest", grid=g, rounding=r)
+    for n, out in [(6, 8), (30, 65), (14, 39), (46, 56), (91, 28)]
+    for scale in [(float(np.float32(out) / np.float32(n)), 1.0)]
+    for g in ("half_pixel", "asymmetric")
+    for r in ROUND
 ]
 
 CASES = op_cases("resize", ref, rows, tol=2e-6)

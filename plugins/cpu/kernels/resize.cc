@@ -12,29 +12,39 @@ struct Tap {
   float weight;  // of high
 };
 
-double source(int64_t i, int64_t in, int64_t out, double scale, const std::string& grid) {
-  const auto x = static_cast<double>(i);
-  if (grid == "asymmetric") return x / scale;
+template <class T>
+T source(int64_t i, int64_t in, int64_t out, double scale, const std::string& grid) {
+  const T x = static_cast<T>(i), s = static_cast<T>(scale), half = T(0.5);
+  if (grid == "asymmetric") return x / s;
   if (grid == "align_corners")
-    return out > 1 ? x * static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0;
+    return out > 1 ? x * static_cast<T>(in - 1) / static_cast<T>(out - 1) : 0;
   if (grid == "pytorch_half_pixel" && out <= 1) return 0;
-  return (x + 0.5) / scale - 0.5;
+  return (x + half) / s - half;
+}
+
+template <class T>
+T nearest(T at, const std::string& rounding) {
+  if (rounding == "floor") return std::floor(at);
+  if (rounding == "ceil") return std::ceil(at);
+  const T below = std::floor(at), past_half = at - below - T(0.5);
+  const bool up = std::abs(past_half) < T(1e-6) ? rounding == "round_prefer_ceil" : past_half > 0;
+  return up ? below + 1 : below;
 }
 
 std::vector<Tap> taps(const ops::Resize& op, int64_t in, int64_t out, double scale) {
   std::vector<Tap> list;
   const auto last = static_cast<double>(in - 1);
   for (int64_t i = 0; i < out; ++i) {
-    double at = source(i, in, out, scale, op.grid);
     if (op.mode == "nearest") {
-      at = op.rounding == "floor"                ? std::floor(at)
-           : op.rounding == "ceil"               ? std::ceil(at)
-           : op.rounding == "round_prefer_floor" ? std::ceil(at - 0.5)
-                                                 : std::floor(at + 0.5);
-      const int k = static_cast<int>(std::min(std::max(at, 0.0), last));
+      const double at = op.scale.empty()
+                            ? nearest(source<double>(i, in, out, scale, op.grid), op.rounding)
+                            : static_cast<double>(
+                                  nearest(source<float>(i, in, out, scale, op.grid), op.rounding));
+      // Not a number where the scale is too small for a float.
+      const int k = at > 0 ? static_cast<int>(std::min(at, last)) : 0;
       list.push_back({k, k, 0});
     } else {
-      at = std::min(std::max(at, 0.0), last);
+      const double at = std::min(std::max(source<double>(i, in, out, scale, op.grid), 0.0), last);
       const int low = static_cast<int>(at);
       list.push_back(
           {low, std::min(low + 1, static_cast<int>(in - 1)), static_cast<float>(at - low)});

@@ -196,6 +196,7 @@ def _gemm(n: OnnxNode) -> Value:
 _GRIDS = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
 _ROUNDING = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 _MAX_SIZE = 1 << 40
+_MAX_SCALE = 1e6  # of the operator resize
 
 
 @op("Upsample")
@@ -296,6 +297,14 @@ def _resize_to(
         factors = [float(s) for s in scale]
         y = n.e.op("resize", to.up(x), scale=[1.0, *factors] if to.one else factors, **attrs)
     else:
+        if mode == "nearest" and all(d > 0 for d in x.dims[2:]):
+            # ONNX Runtime's coordinates, which decide between neighbours equally far.
+            ratio = [
+                float(np.float32(s) / np.float32(d))
+                for s, d in zip(sizes[2:], x.dims[2:], strict=True)
+            ]
+            if all(r < _MAX_SCALE for r in ratio):
+                attrs["scale"] = [1.0, *ratio] if to.one else ratio
         y = n.e.op("resize", to.up(x), size=to.pair(list(sizes[2:])), **attrs)
     return to.down(y)
 
