@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import reference_run
 from foveal.convert import convert
-from harness import check_onnx, expected, one_node
+from harness import check_onnx, expected, model_of, one_node
+from onnx import helper, numpy_helper
 
 RNG = np.random.default_rng(7)
 
@@ -323,6 +324,19 @@ def test_resize_nearest(grid: str, rounding: str) -> None:
         run("Resize", [f(1, 2, 5, 6), None, None, i64(1, 2, *size)], attrs, constant=[3])
 
 
+@pytest.mark.parametrize("grid", GRIDS)
+@pytest.mark.parametrize("rounding", ["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"])
+def test_resize_nearest_at_ties(grid: str, rounding: str) -> None:
+    """Where a coordinate is a whole or half number but for rounding, ONNX Runtime's decision."""
+    attrs = {"mode": "nearest", "coordinate_transformation_mode": grid, "nearest_mode": rounding}
+    for n, out in ((6, 8), (3, 4), (7, 3), (30, 65), (50, 65), (14, 39), (46, 56), (91, 28)):
+        x = np.arange(n, dtype=np.float32).reshape(1, 1, 1, n)
+        run("Resize", [x, None, None, i64(1, 1, 1, out)], attrs, constant=[3])
+        run("Resize", [x[0], None, None, i64(1, 1, out)], attrs, constant=[3])
+        scales = np.array([1, 1, 1, out / n], np.float32)
+        run("Resize", [x, None, scales], attrs, constant=[2])
+
+
 def test_resize_forms() -> None:
     scales = np.array([1, 1, 2, 3], np.float32)
     run("Resize", [f(1, 2, 3, 4), scales], {"mode": "nearest"}, opset=10, constant=[1])
@@ -489,3 +503,37 @@ def test_dequantize(dtype: str, scale: Any, zero_point: Any, attrs: dict[str, in
     if np.size(scale) == 1:
         want = float(np.reshape(scale, ())), int(np.reshape(zero_point or 0, ()))
     assert graph.inputs[0].quantization == want
+
+
+@pytest.mark.parametrize(
+    ("readers", "want"),
+    [
+        ([(0.5, 3), (0.5, 3)], (0.5, 3)),
+        ([(0.5, 3), (0.25, 3)], None),
+        ([(0.5, 3), (0.5, 4)], None),
+        ([(0.5, 3), (0.25, 3), (0.5, 3)], None),
+        ([(0.25, 3), (0.5, 3), (0.5, 3)], None),
+        ([(0.5, 3), ([0.5, 0.25, 1.0], [3, 3, 3])], None),
+        ([([0.5, 0.25, 1.0], [3, 3, 3]), (0.5, 3)], None),
+    ],
+)
+def test_input_dequantised_several_times(
+    readers: list[Any], want: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Every reader gets its own numbers; the input says what they stand for if all agree."""
+    nodes, weights = [], []
+    for i, (scale, zero_point) in enumerate(readers):
+        weights.append(numpy_helper.from_array(np.array(scale, np.float32), f"s{i}"))
+        weights.append(numpy_helper.from_array(np.array(zero_point, np.uint8), f"z{i}"))
+        nodes.append(helper.make_node("DequantizeLinear", ["x", f"s{i}", f"z{i}"], [f"y{i}"]))
+    x = RNG.integers(0, 256, (2, 3, 5), np.uint8)
+    outputs = [f"y{i}" for i in range(len(readers))]
+    graph = check_onnx(model_of(nodes, {"x": x}, outputs, weights), {"x": x})
+    assert graph.inputs[0].quantization == want
+    assert ("read with several scales" in caplog.text) == (want is None)
+
+
+@pytest.mark.parametrize("op", ["Relu", "Neg", "Abs", "Sign"])
+@pytest.mark.parametrize("dtype", ["int8", "int32"])
+def test_unary_of_integers(op: str, dtype: str) -> None:
+    run(op, [np.array([[-128, -5, -1], [0, 1, 127]], dtype)], opset=14)

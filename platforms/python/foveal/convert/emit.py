@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Sequence
 from typing import Any, Literal, overload
@@ -15,6 +16,8 @@ from foveal.optimize._evaluate import RULES, evaluate
 from foveal.optimize._fold import may_fold, spend
 
 __all__ = ["MAX_OUTPUTS", "SHARING", "SIZE_HINT", "Emitter", "Unsupported", "same_padding"]
+
+log = logging.getLogger("foveal.convert")
 
 MAX_OUTPUTS = 4096
 SHARING = 16  # times a file's size: weights that tensors may take from it
@@ -48,6 +51,7 @@ class Emitter:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.label = ""  # name for the nodes added next
+        self._meanings: dict[Value, tuple[float, int] | None] = {}
 
     def const(self, value: Any, dtype: str | None = None) -> Value:
         return self.graph.constant(np.asarray(value, dtype=dtype), name=f"{self.label}/const")
@@ -161,6 +165,22 @@ class Emitter:
         if zero_point is not None:
             real = self.op("sub", real, self.op("cast", zero_point, dtype="float32"))
         return self.op("mul", real, scale)
+
+    def describe_input(self, value: Value, quantization: tuple[float, int] | None) -> None:
+        """To be called for every node that takes an input's whole numbers for real ones.
+
+        quantization: (scale, zero point), None when it is not the same for all of them. The input
+        keeps it if all its readers agree; else it has none.
+        """
+        known = self._meanings.setdefault(value, quantization)
+        if known != quantization:
+            log.warning(
+                "input '%s' is read with several scales or zero points: it keeps none; say which "
+                "one pictures take with Pipeline.compile(quantize=(scale, zero_point))",
+                value.name,
+            )
+            known = self._meanings[value] = None
+        value.quantization = known
 
     def add_list(self, op: str, values: Sequence[Value]) -> Value:
         """Left fold of a binary operator."""

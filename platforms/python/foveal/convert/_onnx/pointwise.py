@@ -196,8 +196,9 @@ def _dequantize(n: OnnxNode) -> Value:
         if not -x.rank <= axis < x.rank:
             raise Unsupported(f"axis {axis} is outside rank {x.rank}")
         shape[axis] = scales.size
-    elif x in n.e.graph.inputs:
-        x.quantization = float(scales.reshape(())), int(zeros.reshape(()))
+    if x in n.e.graph.inputs:
+        one = (float(scales.item()), int(zeros.item())) if scales.size == 1 else None
+        n.e.describe_input(x, one)
     scale = n.e.op("reshape", scale, shape=shape)
     if zero_point is not None:
         zero_point = n.e.op("reshape", zero_point, shape=shape)
