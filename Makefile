@@ -1,6 +1,7 @@
 # make demo   build, install into .venv, fetch a model and a photo, detect
 # make test   everything that should pass before a commit (about ten minutes cold)
 # make test-all  the slow suites as well
+# make test-speed  the suites that assert how long things take: on a machine that does nothing else
 # make portability  cross-builds for ARM and WebAssembly, runs the operator tests there
 # make bench  models beside other engines (installs them into .venv)
 # make lint   ruff, mypy, clang-format
@@ -18,16 +19,19 @@ MUTATIONS ?= 10000
 
 SOURCES := $(shell git ls-files cmake sdk_core imgproc plugins platforms tests/ops CMakeLists.txt pyproject.toml 2>/dev/null)
 
-.PHONY: demo test test-all test-cpp lint format bench portability asan tsan fuzz hardening-short clean
+.PHONY: demo test test-all test-speed test-cpp lint format bench portability asan tsan fuzz hardening-short clean
 
 demo: $(VENV)/.foveal
 	$(BIN)/foveal detect "$$($(BIN)/foveal zoo get astronaut)" --model face --out $(OUT)/astronaut-face.png
 
 test: $(VENV)/.foveal $(VENV)/.test test-cpp
-	$(BIN)/python -m pytest -m "not slow" tests
+	$(BIN)/python -m pytest -m "not slow and not speed" tests
 
 test-all: $(VENV)/.foveal $(VENV)/.test test-cpp
-	$(BIN)/python -m pytest tests
+	$(BIN)/python -m pytest -m "not speed" tests
+
+test-speed: $(VENV)/.foveal $(VENV)/.test
+	$(BIN)/python -m pytest -m speed tests
 
 test-cpp: $(VENV)/.foveal
 	$(BIN)/ctest --test-dir $(BUILD) --output-on-failure -j2

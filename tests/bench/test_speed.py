@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import architectures
 
 
-@pytest.mark.slow
+@pytest.mark.speed
 def test_no_model_falls_behind(tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
     pytest.importorskip("ai_edge_litert")

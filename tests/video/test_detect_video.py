@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import statistics
 import subprocess
 import sys
 import time
@@ -224,6 +223,42 @@ def long_video(photo, tmp_path_factory):
     return made
 
 
+@pytest.mark.parametrize("kind", ["detections", "mask"])
+def test_every_line_is_written_in_order_and_masks_at_once(tmp_path, kind):
+    class Finder:
+        """Finds the frame's number."""
+
+        def __init__(self):
+            self.kind = kind
+            self.timings = {}
+
+        def plain(self, found):
+            return [found]
+
+    target, count = tmp_path / "found.jsonl", 2 * _video._HELD + 7
+    plain = fv.Frame.from_numpy(np.zeros((6, 8, 3), np.uint8))
+    finder = Finder()
+    with _video._lines(str(target), finder) as write:
+        for index in range(count):
+            finder.timings = {"inference": index + 0.25}  # each call's own
+            write(plain.stamped(index, index / 4), index)
+            (temporary,) = tmp_path.iterdir()
+            written = len(lines(temporary.read_text(encoding="utf-8")))
+            held = index + 1 - written
+            assert held == 0 if kind == "mask" else held < _video._HELD
+    key = "mask" if kind == "mask" else "detections"
+    assert lines(target.read_text(encoding="utf-8")) == [
+        {
+            "frame": i,
+            "time": i / 4,
+            "size": [8, 6],
+            key: [i],
+            "timing_ms": {"inference": i + 0.25},
+        }
+        for i in range(count)
+    ]
+
+
 def second_core_is_free():
     """Whether two programs run as fast side by side as one alone, as reading ahead needs it."""
     code = "import time; t = time.perf_counter(); sum(range(10**7)); print(time.perf_counter() - t)"
@@ -237,11 +272,12 @@ def second_core_is_free():
     return min(run(2) for _ in range(3)) < 1.4 * alone
 
 
-@pytest.mark.slow
+@pytest.mark.speed
 @pytest.mark.parametrize("suffix", [".y4m", ".mp4"])
 @pytest.mark.parametrize("model", ["face", "face-full-range", "objects"])
 def test_the_rate_is_that_of_the_model(long_video, tmp_path, model, suffix):
-    """The whole command's loop against the task alone on frames that are there already."""
+    """The whole command's loop against the task alone on frames that are there already: the best
+    rounds of both, because other programs can only make a round longer."""
     if not second_core_is_free():
         pytest.skip("other programs use the second core: the reader has nowhere to run")
     count, rounds = {"face": (300, 9), "face-full-range": (50, 9)}.get(model, (25, 5))
@@ -249,20 +285,20 @@ def test_the_rate_is_that_of_the_model(long_video, tmp_path, model, suffix):
     task = fv.vision.task(model, threads=1)
     with fv.camera(path) as frames:
         ready = list(frames)
-    ratios = []
+    bare, whole = [], []
     for _ in range(rounds):
         begin = time.perf_counter()
         for frame in ready[1:]:
             task(frame)
-        bare = time.perf_counter() - begin
+        bare.append(time.perf_counter() - begin)
         arguments = ["detect", str(path), "--model", model, "--threads", "1"]
         seen = []
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("foveal.cli._video._report", lambda *a, seen=seen: seen.append(a[3]))
             assert main([*arguments, "--json", str(target)]) == 0
         assert seen[0].frames == count
-        ratios.append(bare / seen[0].seconds)
-    assert statistics.median(ratios) >= 0.9, ratios
+        whole.append(seen[0].seconds)
+    assert min(bare) / min(whole) >= 0.9, (sorted(bare), sorted(whole))
 
 
 @pytest.mark.slow

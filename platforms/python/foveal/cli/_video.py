@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from foveal.cli import _results, console, options
 from foveal.errors import ArgumentError, FovealError
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _PROGRESS_S = 0.1  # between two updates
 _LEAVE = (27, ord("q"))  # Esc and q close the window
+_HELD = 64  # frames
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +73,7 @@ def run_video(
         if out:
             out.fps = frames.fps or out.fps
             stack.enter_context(out)
-        lines = stack.enter_context(_lines(args.json))
+        lines = stack.enter_context(_lines(args.json, task))
         update = stack.enter_context(_progress(frames, quiet=args.json == "-"))
         size: tuple[int, int] | None = None
         seen = 0
@@ -80,14 +81,13 @@ def run_video(
             for frame in _timed(frames, stats, ended, args.frames):
                 size = frame.upright_size
                 found = look(frame)
-                plain = task.plain(found)
-                seen += bool(plain)
+                seen += task.kind != "mask" and bool(found)
                 draw = functools.partial(_draw, task, frame, found, stats)
                 picture = draw() if show else draw
                 if out:
                     out.write(picture)
                 if lines:
-                    lines(_line(task, frame, plain))
+                    lines(frame, found)
                 stats.frame(task.timings)
                 update(stats)
                 if show and not show(picture):
@@ -153,38 +153,53 @@ def _draw(task: Task, frame: Frame, found: Any, stats: FrameStats) -> Any:
     return picture
 
 
-def _line(task: Task, frame: Frame, plain: Any) -> str:
-    """One line of JSON Lines: a frame's number, time in seconds, size, results and timings."""
-    seconds = frame.timestamp
-    return json.dumps(
-        {
-            "frame": frame.index,
-            "time": None if seconds is None else round(seconds, 4),
-            "size": list(frame.upright_size),
-            _results.KEYS[task.kind]: plain,
-            "timing_ms": {step: round(ms, 3) for step, ms in task.timings.items()},
-        }
-    )
-
-
 @contextlib.contextmanager
-def _lines(target: str | None) -> Iterator[Callable[[str], None] | None]:
-    """A function that writes one line to the file or ("-", at once) stdout; None without target."""
+def _lines(target: str | None, task: Task) -> Iterator[Callable[[Frame, Any], None] | None]:
+    """A function that writes what was found in a frame as a line of JSON Lines: its number, time in
+    seconds, size, results and timings. To a file or ("-", at once) stdout; None without target."""
     from foveal.cache import atomic_path
-
-    def write(line: str) -> None:
-        stream.write(line + "\n")
-        if target == "-":
-            stream.flush()
 
     if target is None:
         yield None
     elif target == "-":
-        stream = sys.stdout
-        yield write
+        yield _LineWriter(sys.stdout, task, held=1)
     else:
         with atomic_path(target) as temporary, temporary.open("w", encoding="utf-8") as stream:
-            yield write
+            lines = _LineWriter(stream, task, held=1 if task.kind == "mask" else _HELD)
+            yield lines
+            lines.flush()
+
+
+class _LineWriter:
+    """Makes lines of `held` frames at a time: in turns with a model's run, which pushes this code
+    out of the processor's caches, each line costs three times as much. Masks are too large to hold.
+    """
+
+    def __init__(self, stream: TextIO, task: Task, held: int) -> None:
+        self._stream = stream
+        self._task = task
+        self._held = held
+        self._waiting: list[tuple[int | None, float | None, tuple[int, int], Any, Any]] = []
+
+    def __call__(self, frame: Frame, found: Any) -> None:
+        size, timings = frame.upright_size, self._task.timings
+        self._waiting.append((frame.index, frame.timestamp, size, found, timings))
+        if len(self._waiting) >= self._held:
+            self.flush()
+
+    def flush(self) -> None:
+        key, plain = _results.KEYS[self._task.kind], self._task.plain
+        waiting, self._waiting = self._waiting, []
+        for index, seconds, size, found, timings in waiting:
+            line = {
+                "frame": index,
+                "time": None if seconds is None else round(seconds, 4),
+                "size": size,
+                key: plain(found),
+                "timing_ms": {step: round(ms, 3) for step, ms in timings.items()},
+            }
+            self._stream.write(json.dumps(line) + "\n")
+        self._stream.flush()
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 KEPT = 8192  # values of a step; beyond them, a uniform sample
+_HELD = 256  # calls of `add` that are sorted in at once: one by one, between a model's runs, is slow
 
 
 class FrameStats:
@@ -25,6 +26,7 @@ class FrameStats:
         """Frames that are done."""
         self.dropped = 0
         """Frames that nobody looked at; whoever knows sets it."""
+        self._held: list[dict[str, float]] = []
         self._steps: dict[str, _Sample] = {}
         self._lock = threading.Lock()
         self._first = self._last = 0.0
@@ -32,11 +34,9 @@ class FrameStats:
     def add(self, steps: Mapping[str, float]) -> None:
         """Milliseconds of steps, by name, beside those of `frame`."""
         with self._lock:
-            for step, ms in steps.items():
-                sample = self._steps.get(step)
-                if sample is None:
-                    sample = self._steps[step] = _Sample()
-                sample.add(float(ms))
+            self._held.append({step: float(ms) for step, ms in steps.items()})
+            if len(self._held) >= _HELD:
+                self._sort_in()
 
     def frame(self, steps: Mapping[str, float]) -> None:
         """One frame is done now, and took so many milliseconds in these steps."""
@@ -60,6 +60,7 @@ class FrameStats:
     def percentile(self, step: str, percent: float) -> float:
         """Milliseconds of a step; NaN for a step that never was."""
         with self._lock:
+            self._sort_in()
             values = sorted(self._steps[step].values) if step in self._steps else []
         return _percentile(values, percent)
 
@@ -103,7 +104,17 @@ class FrameStats:
 
     def _snapshot(self) -> list[tuple[str, list[float], float]]:
         with self._lock:
+            self._sort_in()
             return [(step, sorted(s.values), s.largest) for step, s in self._steps.items()]
+
+    def _sort_in(self) -> None:
+        held, self._held = self._held, []
+        for steps in held:
+            for step, ms in steps.items():
+                sample = self._steps.get(step)
+                if sample is None:
+                    sample = self._steps[step] = _Sample()
+                sample.add(ms)
 
 
 class _Sample:

@@ -64,11 +64,11 @@ class Y4mSource:
         self._planes = [w * h for w, h in sides]
         self._length = sum(self._planes)
         self._index = 0
-        self._end = os.fstat(self._file.fileno()).st_size
+        self._left = os.fstat(self._file.fileno()).st_size - self._file.tell()
         # Exact as long as no frame has parameters of its own, and hardly any file's have.
-        frames, rest = divmod(self._end - self._file.tell(), self._length + len(b"FRAME\n"))
+        frames, rest = divmod(self._left, self._length + len(b"FRAME\n"))
         self.count: int | None = frames if not rest else None
-        if self._end == self._file.tell():
+        if not self._left:
             raise FrameError(f"{self.name}: the video has no frames")
 
     def _line(self) -> bytes:
@@ -82,10 +82,11 @@ class Y4mSource:
         damaged = f"{self.name}: frame {self._index}: the file is damaged:"
         if not (line.startswith(b"FRAME") and line.endswith(b"\n") and line[5:6] in b" \n"):
             raise FrameError(f"{damaged} expected FRAME, got {line[:20]!r}")
-        left = self._end - self._file.tell()
+        left = self._left = self._left - len(line)
         data = self._file.read(self._length) if left >= self._length else b""
         if len(data) != self._length:
             raise FrameError(f"{damaged} expected {self._length} bytes of pixels, got {left}")
+        self._left -= self._length
         assert self.size is not None
         view, planes = memoryview(data), []
         for length in self._planes:
