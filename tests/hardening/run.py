@@ -115,7 +115,16 @@ def asan(tree: Path, *, make: bool, mutations: int) -> None:
         "PYTHONMALLOC": "malloc",  # arrays and buffers one by one
         "PYTHONPATH": str(package(tree)),
     }
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow and not speed", "-p", "no:cacheprovider"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-m",
+        "not slow and not speed",
+        "-p",
+        "no:cacheprovider",
+    ]
     call([*command, *PYTHON_TESTS], "Python tests under AddressSanitizer", env)
     if mutations:
         command = [sys.executable, "tests/fuzz/mutate.py", "--count", str(mutations)]

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 KEPT = 8192  # values of a step; beyond them, a uniform sample
-_HELD = 256  # calls of `add` that are sorted in at once: one by one, between a model's runs, is slow
+_HELD = 256  # calls of `add` sorted in at once: between a model's runs each would cost far more
 
 
 class FrameStats:
