@@ -43,6 +43,11 @@ void build_resize(const Geometry& g, int axis, int start, int size, bool nearest
   }
 }
 
+// Whether the second taps of the tensor's pixels [from, to) count nothing.
+bool takes_pixels(const Cv2Axis& a, int from, int to) {
+  return std::all_of(a.w1.begin() + from, a.w1.begin() + to, [](int16_t w) { return w == 0; });
+}
+
 // One kind of address: whole pixels of the source, or one of its channels.
 struct Reader {
   const Channel* channel;
@@ -154,6 +159,7 @@ Status lower_resize(Plan& p, const fv_roi* roi) {
   }
   build_resize(g, 0, from[0], size[0], c.nearest, c.x);
   build_resize(g, 1, from[1], size[1], c.nearest, c.y);
+  c.one_tap = c.nearest || (takes_pixels(c.x, g.x0, g.x1) && takes_pixels(c.y, g.y0, g.y1));
   for (int i = 0; i < std::max(c.channels, 1); ++i) {
     const Reader at = reader(r, c, i);
     for (int tap = 0; tap < 2; ++tap) {
@@ -196,7 +202,7 @@ void sample_resize(const Plan& p, int x, int y, int n, TapRows& t) {
   const Run& r = p.run;
   const Cv2& c = p.cv2;
   const size_t row = static_cast<size_t>(y);
-  for (int tap = 0; tap < (c.nearest ? 1 : 4); ++tap) {
+  for (int tap = 0; tap < (c.one_tap ? 1 : 4); ++tap) {
     const int32_t line = tap < 2 ? c.y.i0[row] : c.y.i1[row];
     for (int i = 0; i < std::max(c.channels, 1); ++i) {
       const Reader at = reader(r, c, i);
@@ -215,7 +221,7 @@ void sample_warp(const Plan& p, int x, int y, int n, TapRows& t, AxisTaps& along
   const Geometry& g = r.geometry;
   c.k->positions(c.map, x, y, n, g.upright_width, g.upright_height, c.reflect, &along_x, &along_y);
   alignas(64) int32_t ox[2][kChunk], oy[2][kChunk], offset[kChunk];
-  const int taps = c.nearest ? 1 : 4;
+  const int taps = c.one_tap ? 1 : 4;
   for (int i = 0; i < std::max(c.channels, 1); ++i) {
     const Reader at = reader(r, c, i);
     c.k->offsets(along_x.i0, at.x, n, ox[0]);
@@ -274,7 +280,7 @@ Status lower_cv2(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   c.transposed = turn.m[0] == 0;
   c.flip_x = turn.m[c.transposed ? 3 : 0] < 0;
   c.flip_y = turn.m[c.transposed ? 1 : 4] < 0;
-  c.nearest = s.sample == SampleKind::kNearest;
+  c.nearest = c.one_tap = s.sample == SampleKind::kNearest;
   c.half_up = s.profile == Profile::kCv2_4;
   c.warp = cv2_warps(s) || (roi && roi->kind != FV_ROI_RECT);
   r.jumps = c.warp || c.transposed;
@@ -308,7 +314,7 @@ void sample_cv2(const Plan& p, int x, int y, int n, Rows& rows) {
     sample_resize(p, x, y, n, t);
   const uint32_t* const taps[4] = {t.words[0], t.words[1], t.words[2], t.words[3]};
   for (int j = 0; j < p.spec.channels(); ++j) {
-    if (c.nearest)
+    if (c.one_tap)
       c.k->component(taps[0], c.tensor[j], n, rows.c[j]);
     else if (c.warp)
       c.k->blend(taps, along_x.u, along_y.u, c.half_up, c.tensor[j], n, rows.c[j]);

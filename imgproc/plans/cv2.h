@@ -22,6 +22,7 @@ struct Cv2 {
   const Cv2Kernels* k = nullptr;
   bool warp = false;  // else resize
   bool nearest = false;
+  bool one_tap = false;  // nearest, or a resize that keeps the size
   bool half_up = false;
   Cv2Axis x, y;                         // resize
   std::vector<int32_t> offset[3][2];    // resize: [channel or group][tap] bytes along tensor x

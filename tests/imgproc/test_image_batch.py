@@ -74,6 +74,22 @@ def test_filters(sample: Any) -> None:
         assert out[i].tobytes() == one(frame, roi)[0].tobytes()
 
 
+@pytest.mark.parametrize("layout", ["nchw", "nhwc", "nc4hw4"])
+def test_a_new_array(layout: str) -> None:
+    plan = SPEC.compile(layout=layout)
+    frame, _ = make("nv12", 80, 60)
+    out, found = plan(frame, rois=ROIS)
+    assert out.shape == (len(ROIS), *plan.shape[1:]) and len(found) == len(ROIS)
+    for one, transform, roi in zip(out, found, ROIS, strict=True):
+        want, same = plan(frame, roi)
+        np.testing.assert_array_equal(one, want[0])
+        assert transform.json() == same.json()
+    empty, none = plan(frame, rois=[])
+    assert empty.shape == (0, *plan.shape[1:]) and none == []
+    with pytest.raises(ArgumentError, match="roi or rois, got both"):
+        plan(frame, ROIS[0], rois=ROIS)
+
+
 def test_no_region_is_no_work() -> None:
     frame, _ = make("rgb", 80, 60)
     plan = SPEC.compile()

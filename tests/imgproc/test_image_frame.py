@@ -14,6 +14,7 @@ import twin
 from foveal.errors import ArgumentError, FrameError, NotFoundError
 from foveal.frame import Frame
 from foveal.image import Pipeline
+from foveal.vision import open_image
 from imgproc_frames import FORMATS, make, noise
 from PIL import Image
 
@@ -303,8 +304,27 @@ def test_decompression_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("foveal.frame.MAX_PIXELS", 90_000)
     for pillows in (80_000, 30_000):  # it warns of the first and refuses the second
         monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", pillows)
-        assert Frame.from_file(path).width == 300
+        for source in (path, io.BytesIO(path.read_bytes()), path.read_bytes()):
+            assert open_image(source).width == 300
         assert pillows == Image.MAX_IMAGE_PIXELS
+
+
+def test_open_files(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    pixels = noise((7, 5, 3))
+    Image.fromarray(pixels).save(path)
+    with path.open("rb") as file:
+        np.testing.assert_array_equal(Frame.from_file(file).planes[0], pixels)
+        assert not file.closed
+        with pytest.raises(FrameError, match=r"a\.png.*an empty file"):
+            Frame.from_file(file)  # nothing is left of it
+    np.testing.assert_array_equal(Frame.from_file(io.BytesIO(path.read_bytes())).planes[0], pixels)
+    with pytest.raises(FrameError, match=r"^picture: .*5 bytes that are none"):
+        Frame.from_file(io.BytesIO(b"hello"))
+    with pytest.raises(ArgumentError, match="bytes, got one of text"):
+        Frame.from_file(io.StringIO("hello"))
+    with pytest.raises(ArgumentError, match="path or a file of bytes, got int"):
+        Frame.from_file(7)
 
 
 class _Guarded:

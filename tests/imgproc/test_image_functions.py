@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import threading
+from pathlib import Path
 from typing import Any
 
 import lerp_twin
@@ -11,9 +13,17 @@ import pytest
 import tolerance
 import twin
 from foveal import image
-from foveal.errors import ArgumentError, FovealError, FrameError, ShapeError, SpecError
+from foveal.errors import (
+    ArgumentError,
+    FovealError,
+    FrameError,
+    NotFoundError,
+    ShapeError,
+    SpecError,
+)
 from foveal.frame import Frame
 from imgproc_frames import FORMATS, make, noise
+from PIL import Image
 
 ORDER = {"rgb": "RGB", "bgr": "BGR", "gray": "GRAY", "rgba": "RGB", "bgra": "BGR"}
 
@@ -100,6 +110,19 @@ def test_a_matrix_of_opencv() -> None:
     np.testing.assert_array_equal(got, np.rot90(pixels, -1))
 
 
+def test_pictures_of_every_kind(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    path, pixels = tmp_path / "a.png", noise((20, 30, 3))
+    Image.fromarray(pixels).save(path, exif=exif)
+    upright = np.rot90(pixels, -1)
+    for form in (path, str(path), path.read_bytes(), io.BytesIO(path.read_bytes())):
+        np.testing.assert_array_equal(image.convert(form, "rgb"), upright)
+    with Image.open(path) as opened:
+        np.testing.assert_array_equal(image.resize(opened, (20, 30)), upright)
+        np.testing.assert_array_equal(image.warp(opened, np.eye(3), (20, 30)), upright)
+
+
 @pytest.mark.parametrize("color", ORDER)
 def test_results_in_given_memory(color: str) -> None:
     frame, _ = make("nv12", 40, 30)
@@ -138,7 +161,8 @@ MATRIX = np.eye(3)
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: image.resize("a.png", (4, 4)), ArgumentError, "resize: picture: .*str"),
+        (lambda: image.resize(None, (4, 4)), ArgumentError, "resize: picture: .*NoneType"),
+        (lambda: image.resize("nowhere.png", (4, 4)), NotFoundError, "nowhere"),
         (lambda: image.resize(PIXELS.astype(float), (4, 4)), ArgumentError, "expected uint8"),
         (lambda: image.resize(noise((2, 3, 5)), (4, 4)), ArgumentError, "expected uint8"),
         (lambda: image.resize(np.zeros((0, 4), np.uint8), (4, 4)), FrameError, "4x0"),
@@ -153,15 +177,19 @@ MATRIX = np.eye(3)
         (lambda: image.resize(PIXELS, (4, 4), color="yuv"), ArgumentError, "color: .*'yuv'"),
         (lambda: image.convert(PIXELS, 7), ArgumentError, "convert: color"),
         (lambda: image.resize(PIXELS, (4, 4), profile="best"), SpecError, "profile"),
-        (lambda: image.resize(PIXELS, (4, 4), sample="bilinear"), SpecError, "sample"),
-        (lambda: image.resize(PIXELS, (4, 4), fit=7), SpecError, "fit"),
+        (
+            lambda: image.resize(PIXELS, (4, 4), sample="bilinear"),
+            SpecError,
+            r"Nearest\(\), Bilinear\(\)",
+        ),
+        (lambda: image.resize(PIXELS, (4, 4), fit=7), SpecError, "fit.*Cover.*got 7"),
         (lambda: image.resize(PIXELS, (4, 4), threads=-1), ArgumentError, "threads"),
         (lambda: image.warp(PIXELS, np.eye(2), (4, 4)), ArgumentError, "warp: matrix"),
         (lambda: image.warp(PIXELS, "abc", (4, 4)), ArgumentError, "warp: matrix"),
         (lambda: image.warp(PIXELS, [[1, 2], [3]], (4, 4)), ArgumentError, "warp: matrix"),
         (lambda: image.warp(PIXELS, MATRIX * np.nan, (4, 4)), SpecError, "m"),
         (lambda: image.warp(PIXELS, MATRIX * 0, (4, 4)), FovealError, "inver|matrix|map"),
-        (lambda: image.warp(PIXELS, MATRIX, (4, 4), border=3), SpecError, "border"),
+        (lambda: image.warp(PIXELS, MATRIX, (4, 4), border=3), SpecError, "Constant.*got 3"),
     ],
 )
 def test_what_is_refused(call: Any, error: type[Exception], text: str) -> None:

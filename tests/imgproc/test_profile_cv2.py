@@ -55,6 +55,7 @@ def pixels(picture: twin.Picture, color: str = "RGB") -> np.ndarray:
 
 SIZES = [((131, 97), (57, 41)), ((37, 23), (61, 59)), ((64, 48), (32, 24)), ((1, 1), (7, 5))]
 SIZES += [((97, 3), (13, 31)), ((2, 101), (5, 1)), ((1, 13), (7, 3)), ((640, 2), (600, 3))]
+SIZES += [((300, 23), (300, 23)), ((61, 59), (61, 31)), ((61, 59), (33, 59))]  # both kept, or one
 
 
 @pytest.mark.parametrize("profile", ["cv2", "cv2_4"])
@@ -100,6 +101,7 @@ def test_orientation(fmt: str, rotation: int, mirror: bool) -> None:
     frame, picture = make(fmt, 45, 31, rotation=rotation, mirror=mirror, row_pad=3)
     image = pixels(picture)
     np.testing.assert_array_equal(computed(frame, (19, 29)), cv2_twin.resize(image, 19, 29))
+    np.testing.assert_array_equal(computed(frame, frame.upright_size), image)
     a = turned(25, 1.4, image.shape[1], image.shape[0], 23, 17)
     got = computed(frame, (23, 17), fit=fit(a), profile="cv2_4")
     np.testing.assert_array_equal(got, cv2_twin.warp_4(image, a, 23, 17, "replicate"))

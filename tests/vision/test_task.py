@@ -42,12 +42,12 @@ class Table:
 def test_bytes_of_a_file(detector, photo):
     face, picture = detector("face"), photo("astronaut")
     data = encoded(picture)
-    for form in (data, bytearray(data), memoryview(data)):
+    for form in (data, bytearray(data), memoryview(data), io.BytesIO(data)):
         assert face.detect(form) == face.detect(picture)
 
 
 @pytest.mark.parametrize(
-    ("data", "text"), [(b"", "0 bytes that are none"), (b"GIF", "3 bytes"), (None, "damaged")]
+    ("data", "text"), [(b"", "an empty file"), (b"GIF", "3 bytes"), (None, "damaged")]
 )
 def test_bytes_that_are_no_picture(photo, data, text):
     whole = encoded(photo("astronaut"))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from foveal._picture import Picture, open_image
 from foveal.errors import ArgumentError
 from foveal.frame import Frame
 
@@ -46,18 +47,18 @@ _plans = _Plans()
 
 
 @overload
-def resize(  # type: ignore[overload-overlap]
-    picture: Frame | Pixels, size: tuple[int, int], *, sample: Any = None, profile: str = "exact",
+def resize(
+    picture: Picture, size: tuple[int, int], *, sample: Any = None, profile: str = "exact",
     fit: Any = None, color: YuvFormat, to: str | None = None, out: Frame | None = None,
     threads: int = 1,
 ) -> Frame: ...  # fmt: skip
 @overload
 def resize(
-    picture: Frame | Pixels, size: tuple[int, int], *, sample: Any = None, profile: str = "exact",
+    picture: Picture, size: tuple[int, int], *, sample: Any = None, profile: str = "exact",
     fit: Any = None, color: str | None = None, out: Pixels | None = None, threads: int = 1,
 ) -> Pixels: ...  # fmt: skip
 def resize(
-    picture: Frame | Pixels,
+    picture: Picture,
     size: tuple[int, int],
     *,
     sample: Any = None,
@@ -71,8 +72,9 @@ def resize(
     """The picture at another size: uint8 [height, width, channels], grey [height, width].
 
     Args:
-        picture: a Frame, which comes out upright, or uint8 pixels [height, width, 3] (any order of
-            channels, which stays), [height, width, 4] RGBA or [height, width].
+        picture: a Frame, which comes out upright, or pixels [height, width, 3] (any order of
+            channels, which stays), [height, width, 4] RGBA or [height, width]; or a Pillow image,
+            a path, a file or its bytes, which come out as EXIF says.
         size: (width, height) of the result.
         sample: Bilinear() (default), Bilinear(antialias=True), Nearest(), Bicubic() ...
         profile: the numeric contract, see `Pipeline`.
@@ -94,17 +96,17 @@ def resize(
 
 
 @overload
-def convert(  # type: ignore[overload-overlap]
-    picture: Frame | Pixels, color: YuvFormat, *, to: str | None = None, profile: str = "exact",
+def convert(
+    picture: Picture, color: YuvFormat, *, to: str | None = None, profile: str = "exact",
     out: Frame | None = None, threads: int = 1,
 ) -> Frame: ...  # fmt: skip
 @overload
 def convert(
-    picture: Frame | Pixels, color: str, *, profile: str = "exact", out: Pixels | None = None,
+    picture: Picture, color: str, *, profile: str = "exact", out: Pixels | None = None,
     threads: int = 1,
 ) -> Pixels: ...  # fmt: skip
 def convert(
-    picture: Frame | Pixels,
+    picture: Picture,
     color: str,
     *,
     to: str | None = None,
@@ -128,19 +130,19 @@ def convert(
 
 
 @overload
-def warp(  # type: ignore[overload-overlap]
-    picture: Frame | Pixels, matrix: ArrayLike, size: tuple[int, int], *, sample: Any = None,
+def warp(
+    picture: Picture, matrix: ArrayLike, size: tuple[int, int], *, sample: Any = None,
     profile: str = "exact", border: Any = None, color: YuvFormat, to: str | None = None,
     out: Frame | None = None, threads: int = 1,
 ) -> Frame: ...  # fmt: skip
 @overload
 def warp(
-    picture: Frame | Pixels, matrix: ArrayLike, size: tuple[int, int], *, sample: Any = None,
+    picture: Picture, matrix: ArrayLike, size: tuple[int, int], *, sample: Any = None,
     profile: str = "exact", border: Any = None, color: str | None = None, out: Pixels | None = None,
     threads: int = 1,
 ) -> Pixels: ...  # fmt: skip
 def warp(
-    picture: Frame | Pixels,
+    picture: Picture,
     matrix: ArrayLike,
     size: tuple[int, int],
     *,
@@ -182,15 +184,11 @@ def warp(
     return _run("warp", frame, size, color, to, out, threads, parts)
 
 
-def _frame(what: str, picture: Any) -> Frame:
-    if isinstance(picture, Frame):
-        return picture
-    if isinstance(picture, np.ndarray):
-        return Frame.from_numpy(picture)
-    raise ArgumentError(
-        f"{what}: picture: expected a Frame or a numpy array, got {type(picture).__name__}",
-        hint="Frame.from_pil and Frame.from_file make frames",
-    )
+def _frame(what: str, picture: Picture) -> Frame:
+    try:
+        return open_image(picture)
+    except ArgumentError as error:
+        raise ArgumentError(f"{what}: picture: {error.message}", hint=error.hint) from error
 
 
 def _name(frame: Frame, color: str | None) -> str:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-import threading
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foveal import _core
+from foveal import _core, _pictures
 from foveal.errors import ArgumentError, FrameError, NotFoundError
 
 if TYPE_CHECKING:
@@ -64,23 +62,8 @@ _SITINGS = {None: 0, "center": 1, "left": 2, "top_left": 3}
 _MATRICES = {"bt601": 1, "bt709": 2, "bt2020": 3}
 _RANGES = {"limited": 1, "full": 2}
 
-# EXIF orientation -> clockwise degrees that make the picture upright, then mirror left and right.
-_EXIF = {
-    1: (0, False),
-    2: (0, True),
-    3: (180, False),
-    4: (180, True),
-    5: (90, True),
-    6: (90, False),
-    7: (270, True),
-    8: (270, False),
-}
-_EXIF_TAG = 0x0112
-
 MAX_PIXELS = 250_000_000
 """Pictures with more pixels are refused before they are decoded: they would need more than 1 GB."""
-
-_opening = threading.Lock()  # held while Pillow's own, process-wide limit is set aside
 
 
 class Frame:
@@ -503,68 +486,44 @@ class Frame:
                 hint="scale the picture down first",
             )
         try:
-            image.load()  # before its EXIF is read: for TIFF this already turns the pixels
-            rotation, mirror = _EXIF.get(image.getexif().get(_EXIF_TAG, 1), (0, False))
-            pixels = _pixels(image)
-        except (OSError, SyntaxError, ValueError, EOFError) as error:
+            pixels, rotation, mirror = _pictures.decode(image)
+        except _pictures.DAMAGED as error:
             raise FrameError(f"image: the picture is damaged: {error}") from error
         return cls.from_numpy(pixels, rotation=rotation, mirror=mirror)
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str]) -> Frame:
+    def from_file(cls, file: str | os.PathLike[str] | IO[bytes]) -> Frame:
         """A frame of a picture file (whatever Pillow reads; the first of several pictures).
+
+        file: a path, or a file that is open in binary mode, `io.BytesIO(data)` for one, which is
+        read to its end.
 
         Raises:
             NotFoundError: there is no such file.
             FrameError: no picture, a damaged one, an empty one, or one of more than `MAX_PIXELS`
                 pixels, which must be suspected of being a decompression bomb.
         """
-        from PIL import Image, UnidentifiedImageError
+        from PIL import UnidentifiedImageError
 
+        name = getattr(file, "name", "picture") if hasattr(file, "read") else file
+        source = _pictures.source(file)
         try:
-            file = Path(path)
-        except TypeError:
-            raise ArgumentError(f"path: expected a path, got {type(path).__name__}") from None
-        try:
-            with _opening:
-                # Pillow's limit warns from 89 million pixels on; ours is checked before decoding.
-                limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
-                try:
-                    image = Image.open(file)  # reads the header
-                finally:
-                    Image.MAX_IMAGE_PIXELS = limit
-            with image:
+            with _pictures.open_header(source) as image:
                 return cls.from_pil(image)
         except FrameError as error:
-            raise FrameError(f"{file}: {error.message}", hint=error.hint) from error
+            raise FrameError(f"{name}: {error.message}", hint=error.hint) from error
         except FileNotFoundError:
-            raise NotFoundError(f"{file}: there is no such file") from None
+            raise NotFoundError(f"{name}: there is no such file") from None
         except IsADirectoryError:
-            raise FrameError(f"{file}: expected a picture, got a folder") from None
+            raise FrameError(f"{name}: expected a picture, got a folder") from None
         except UnidentifiedImageError:
-            size = file.stat().st_size
+            size = _pictures.size_of(source)
             got = f"{size} bytes that are none" if size else "an empty file"
             raise FrameError(
-                f"{file}: expected a picture (PNG, JPEG, WebP ...), got {got}"
+                f"{name}: expected a picture (PNG, JPEG, WebP ...), got {got}"
             ) from None
-        except (OSError, SyntaxError, ValueError, EOFError) as error:
-            raise FrameError(f"{file}: the picture is damaged: {error}") from error
-
-
-def _pixels(image: Image) -> NDArray[np.uint8]:
-    """Decodes and converts, see `from_pil`."""
-    if image.mode.startswith("I"):  # convert() would clip, not scale
-        wide = np.asarray(image).astype(np.int64)
-        if image.mode == "I" and not (wide > 255).any():
-            return wide.clip(0, 255).astype(np.uint8)
-        return (wide.clip(0, 65535) >> 8).astype(np.uint8)
-    if image.mode in ("L", "RGB", "RGBA"):
-        return np.asarray(image)
-    if image.mode == "La":  # Pillow knows one way out of it
-        image = image.convert("LA")
-    # Colours are the same either way; to RGB, Pillow warns of the transparency it drops.
-    keep = "transparency" in image.info or image.mode in ("PA", "RGBa")
-    return np.asarray(image.convert("RGBA" if keep else "RGB"))
+        except _pictures.DAMAGED as error:
+            raise FrameError(f"{name}: the picture is damaged: {error}") from error
 
 
 def _unknown_format(given: object) -> FrameError:

@@ -319,6 +319,7 @@ class Norm(_Part):
 _FITS: dict[str, type[_Part]] = {c.k: c for c in (Stretch, Letterbox, Cover, Crop, Matrix)}
 _SAMPLES: dict[str, type[_Part]] = {c.k: c for c in (Nearest, Bilinear, Bicubic, Lanczos3, Area)}
 _BORDERS: dict[str, type[_Part]] = {c.k: c for c in (Replicate, Constant, ConstantHard, Reflect101)}
+_PARTS = {"fit": _FITS, "sample": _SAMPLES, "border": _BORDERS}
 
 
 def _levels(value: Any) -> Any:
@@ -373,6 +374,11 @@ class Pipeline:
     def __post_init__(self) -> None:
         parts = ['"imgproc": 1']
         for name, value in vars(self).items():
+            if name in _PARTS and not isinstance(value, (_Part, Mapping)):
+                kinds = ", ".join(f"{kind.__name__}()" for kind in _PARTS[name].values())
+                raise SpecError(
+                    f'pipeline spec: key "{name}": expected one of {kinds}, got {value!r}'
+                )
             try:
                 said = value.to_spec() if isinstance(value, _Part) else plain(value)
                 parts.append(f'"{name}": {json.dumps(said, allow_nan=False)}')
@@ -509,10 +515,8 @@ def _fields(text: str) -> dict[str, Any]:
         "color": d["color"],
         "orient": d["orient"],
         "roi": d["roi"],
-        "fit": _part(_FITS, d["fit"]),
-        "sample": _part(_SAMPLES, d["sample"]),
         "profile": d["profile"],
-        "border": _part(_BORDERS, d["border"]),
+        **{name: _part(kinds, d[name]) for name, kinds in _PARTS.items()},
         "yuv": Yuv(**d["yuv"]),
         "norm": Norm(float(norm["scale"]), _levels(norm["mean"]), _levels(norm["std"])),
         "intermediate": d["intermediate"],
@@ -600,7 +604,7 @@ class Plan:
         """
         handle, region = _frame_handle("run", frame), roi_values(roi)
         if rois is not None:
-            return self._run_batch(handle, roi, rois, out)
+            return self._run_batch(handle, _regions(roi, rois), out)
         if isinstance(out, Frame):
             return Transform(self._core.run_picture(handle, region, out._handle))
         if out is not None:
@@ -616,14 +620,7 @@ class Plan:
             view = session.input_view(name, self.shape)
             return Transform(self._core.run(handle, region, view))
 
-    def _run_batch(self, handle: Any, roi: Any, rois: Any, out: Any) -> list[Transform]:
-        if roi is not None:
-            raise ArgumentError("run: expected roi or rois, got both")
-        if isinstance(rois, (str, bytes)) or not np.iterable(rois):
-            raise ArgumentError(f"run: rois: expected a sequence of regions, got {rois!r}")
-        regions = [roi_values(one) for one in rois]
-        if None in regions:
-            raise ArgumentError("run: rois: expected regions, got None among them")
+    def _run_batch(self, handle: Any, regions: list[Any], out: Any) -> list[Transform]:
         shape = (len(regions), *self.shape[1:])
         if out is not None:
             self.check_out("run", out, shape)
@@ -657,14 +654,38 @@ class Plan:
                 f"{'' if flags.aligned else ', not aligned'}"
             )
 
-    def __call__(self, frame: Frame, roi: Any = None) -> tuple[Array, Transform]:
-        """A new array and its transform."""
-        out = np.empty(self.shape, self.dtype)
-        return out, self.run(frame, roi, out)
+    @overload
+    def __call__(self, frame: Frame, roi: Any = None) -> tuple[Array, Transform]: ...
+
+    @overload
+    def __call__(self, frame: Frame, *, rois: Sequence[Any]) -> tuple[Array, list[Transform]]: ...
+
+    def __call__(
+        self, frame: Frame, roi: Any = None, rois: Sequence[Any] | None = None
+    ) -> tuple[Array, Transform | list[Transform]]:
+        """A new array and its transform; of `rois`, see `run`, an array [n, ...] and a list."""
+        if rois is None:
+            out = np.empty(self.shape, self.dtype)
+            return out, self.run(frame, roi, out)
+        regions = _regions(roi, rois)
+        out = np.empty((len(regions), *self.shape[1:]), self.dtype)
+        return out, self._run_batch(_frame_handle("run", frame), regions, out)
 
     def explain(self) -> str:
         """Chosen kernels and geometry, as text. The plan is final once a frame has been seen."""
         return str(self._core.explain())
+
+
+def _regions(roi: Any, rois: Any) -> list[Any]:
+    """The regions of a batch as the core takes them."""
+    if roi is not None:
+        raise ArgumentError("run: expected roi or rois, got both")
+    if isinstance(rois, (str, bytes)) or not np.iterable(rois):
+        raise ArgumentError(f"run: rois: expected a sequence of regions, got {rois!r}")
+    regions = [roi_values(one) for one in rois]
+    if None in regions:
+        raise ArgumentError("run: rois: expected regions, got None among them")
+    return regions
 
 
 def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:

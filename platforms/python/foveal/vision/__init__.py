@@ -6,12 +6,12 @@ task = foveal.vision.task("photo-model.fvm")   # the one that the model is for
 
 from __future__ import annotations
 
-from foveal.vision.base import Task
+from foveal._picture import open_image
+from foveal.vision.base import Task, upright_rgb
 from foveal.vision.classifier import Classifier
 from foveal.vision.detector import Detector
 from foveal.vision.landmarker import Landmarker
 from foveal.vision.make import check_task, task, task_class
-from foveal.vision.picture import open_image, upright_rgb
 from foveal.vision.results import Class, Detection, Landmarks, Mask, TextLine
 from foveal.vision.segmenter import Segmenter
 from foveal.vision.text_reader import TextReader

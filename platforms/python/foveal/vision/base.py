@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from foveal import zoo
+from foveal import image, zoo
 from foveal._core import Model
+from foveal._picture import Picture, open_image
 from foveal.errors import ArgumentError, FovealError, ModelError
 from foveal.frame import Frame
 from foveal.vision import batch
-from foveal.vision.picture import Picture, open_image, upright_rgb
 from foveal.vision.stage import STEPS, DecoderSpec, PipelineSpec, Stage, brief
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Task(ABC):
         """Draws the results of one picture into it, RGB [H, W, 3]."""
 
     def _run(self, picture: Any, *arguments: Any) -> Any:
-        if isinstance(picture, Iterator):
+        if isinstance(picture, Iterator) and not hasattr(picture, "read"):
             picture = list(picture)
         timings = dict.fromkeys(STEPS, 0.0)
         found = (
@@ -142,6 +142,11 @@ class Task(ABC):
         )
         self.timings = timings
         return found
+
+
+def upright_rgb(frame: Frame) -> NDArray[np.uint8]:
+    """The upright picture, (H, W, 3) RGB, of a frame in any format. Copies."""
+    return image.convert(frame, "rgb")
 
 
 def _opened(index: int, picture: Picture) -> Frame:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, overload
 
 from foveal import draw
+from foveal._picture import Picture
 from foveal.frame import Frame
 from foveal.vision.base import Task, check_items
-from foveal.vision.picture import Picture
 from foveal.vision.results import Class
 
 

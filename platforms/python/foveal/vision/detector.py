@@ -8,9 +8,9 @@ from typing import Any, overload
 
 from foveal import image
 from foveal._core import Model
+from foveal._picture import Picture
 from foveal.frame import Frame
 from foveal.vision.base import Task, check_items
-from foveal.vision.picture import Picture
 from foveal.vision.results import Detection
 
 

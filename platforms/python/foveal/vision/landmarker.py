@@ -13,11 +13,11 @@ import numpy as np
 
 from foveal import draw, image
 from foveal._core import Model
+from foveal._picture import Picture
 from foveal.errors import ArgumentError, ModelError
 from foveal.frame import Frame
 from foveal.vision import regions, task_spec
 from foveal.vision.base import Task, check_items
-from foveal.vision.picture import Picture
 from foveal.vision.results import Box, Landmarks
 from foveal.vision.smooth import OneEuro
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foveal import draw
+from foveal._picture import Picture
 from foveal.errors import ArgumentError
 from foveal.frame import Frame
 from foveal.vision.base import Task
-from foveal.vision.picture import Picture
 from foveal.vision.results import Mask
 from foveal.vision.stage import brief
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from foveal import draw, image
 from foveal._core import Model
+from foveal._picture import Picture
 from foveal.errors import ModelError
 from foveal.frame import Frame
 from foveal.vision import regions, task_spec
 from foveal.vision.base import Task, check_items
-from foveal.vision.picture import Picture
 from foveal.vision.results import TextLine
 from foveal.vision.stage import Stage, check_min_score
 
