@@ -56,27 +56,48 @@ Result<MappedFile> map_file(const std::string& path) {
 
 #else
 
+namespace {
+
+// Up to this size reading costs no more than a few milliseconds, and what happens to the file later
+// does not matter: behind the end of a mapped one that somebody shortened, a process dies of
+// SIGBUS.
+constexpr size_t kReadBytes = size_t{16} << 20;
+
+Result<MappedFile> read_file(int fd, size_t bytes, const std::string& path) {
+  void* to = nullptr;
+  auto block = heap_block(bytes, &to);
+  if (!block.ok()) return block;
+  for (size_t at = 0; at < bytes;) {
+    const ssize_t n = ::read(fd, static_cast<char*>(to) + at, bytes - at);
+    if (n > 0) at += static_cast<size_t>(n);
+    if (n == 0)
+      return Status(FV_IO_ERROR, "cannot open '" + path + "': it became shorter while it was read",
+                    "replace model files by renaming another over them");
+    if (n < 0 && errno != EINTR) return file_error(path, errno);
+  }
+  return block;
+}
+
+}  // namespace
+
 Result<MappedFile> map_file(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Not blocking: opening a pipe would wait for a writer.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return file_error(path, errno);
+  const struct Closing {
+    int fd;
+    ~Closing() { ::close(fd); }
+  } closing{fd};
   struct stat info;
-  int error = ::fstat(fd, &info) ? errno : 0;
-  if (!error && S_ISDIR(info.st_mode)) error = EISDIR;
-  if (!error && !S_ISREG(info.st_mode)) error = EINVAL;
-  if (error) {
-    ::close(fd);
-    return file_error(path, error);
-  }
+  if (::fstat(fd, &info)) return file_error(path, errno);
+  if (S_ISDIR(info.st_mode)) return file_error(path, EISDIR);
+  if (!S_ISREG(info.st_mode))
+    return Status(FV_IO_ERROR, "cannot open '" + path + "': it is a device or a pipe",
+                  "copy the data to a file first");
   const auto bytes = static_cast<size_t>(info.st_size);
-  if (bytes == 0) {
-    ::close(fd);
-    void* unused = nullptr;
-    return heap_block(0, &unused);
-  }
+  if (bytes <= kReadBytes) return read_file(fd, bytes, path);
   void* p = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-  error = errno;
-  ::close(fd);
-  if (p == MAP_FAILED) return file_error(path, error);
+  if (p == MAP_FAILED) return file_error(path, errno);
   return MappedFile{p, bytes, std::shared_ptr<const void>(p, [bytes](const void* m) {
                       ::munmap(const_cast<void*>(m), bytes);
                     })};

@@ -16,7 +16,7 @@ struct MappedFile {
 };
 
 // FV_NOT_FOUND when there is no such file, FV_IO_ERROR with the system's reason otherwise.
-// Platforms without mmap read the file into memory.
+// Files up to 16 MiB are read into memory, and all of them on platforms without mmap.
 Result<MappedFile> map_file(const std::string& path);
 
 }  // namespace foveal

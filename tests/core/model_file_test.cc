@@ -1,6 +1,7 @@
 // Model files: round trips, damage of every kind, hostile headers under valid checksums.
 #include "graph/model_file.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -121,19 +122,36 @@ void test_files() {
   Graph verified = sample();
   CHECK_OK(verify(verified));
   CHECK(same_graph(read.value(), verified));
+  read = open_model(path);
+  CHECK_OK(read.status());
   auto truncated = sample_bytes();
   truncated.resize(truncated.size() / 2);
   FILE* f = std::fopen(path.c_str(), "wb");
   CHECK_EQ(std::fwrite(truncated.data(), 1, truncated.size(), f), truncated.size());
   std::fclose(f);
+  CHECK(same_graph(read.value(), verified));  // a model outlives what is done to its file
   CHECK_ERROR(open_model(path).status(), FV_MODEL_ERROR, "'" + path + "': model is truncated");
   CHECK_EQ(std::remove(path.c_str()), 0);
+  CHECK_EQ(mkfifo(path.c_str(), 0600), 0);
+  CHECK_ERROR(open_model(path).status(), FV_IO_ERROR, "a device or a pipe");
+  CHECK_EQ(std::remove(path.c_str()), 0);
+  CHECK_ERROR(open_model("/dev/zero").status(), FV_IO_ERROR, "a device or a pipe");
   CHECK_ERROR(open_model(path).status(), FV_NOT_FOUND, "No such file");
   CHECK_ERROR(open_model("/").status(), FV_IO_ERROR, "Is a directory");
   CHECK_ERROR(save_model(sample(), "/no/such/folder/m.fvm"), FV_IO_ERROR, "/no/such/folder");
   Graph bad = sample();
   bad.outputs.clear();
   CHECK_ERROR(save_model(bad, path), FV_MODEL_ERROR, "no outputs");
+
+  Graph large = sample();  // enough to be mapped
+  const std::vector<float> weights(5 << 20, 1.5f);
+  large.add_constant("large", {FV_FLOAT32, {5 << 20}}, weights.data());
+  CHECK_OK(save_model(large, path));
+  read = open_model(path);
+  CHECK_OK(read.status());
+  CHECK_OK(verify(large));
+  CHECK(same_graph(read.value(), large));
+  CHECK_EQ(std::remove(path.c_str()), 0);
 }
 
 void test_foreign() {

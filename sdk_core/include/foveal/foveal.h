@@ -57,9 +57,9 @@ typedef void (*fv_log_sink)(void* ctx, fv_log_level level, const char* message);
 FV_API void fv_log_set(fv_log_level level, fv_log_sink sink, void* ctx);
 
 /* ---- Models ------------------------------------------------------------------------- */
-/* Maps the file, which must not change while the model lives: replace it by renaming another over
- * it, never in place (reading behind a shortened end kills a process). Everything in it is
- * verified. */
+/* Reads the file, or maps it if it is over 16 MiB. A mapped file must not change while the model
+ * lives: replace it by renaming another over it, never in place (reading behind a shortened end
+ * kills a process). Everything in it is verified. */
 FV_API fv_status* fv_model_open(const char* path, fv_model** out);
 /* Copies `data`. */
 FV_API fv_status* fv_model_open_memory(const void* data, size_t bytes, fv_model** out);
