@@ -55,6 +55,52 @@ def test_options_and_content_make_entries_of_their_own(cache, tmp_path):
     assert len(entries(cache)) == 2
 
 
+def test_what_was_used_longest_ago_makes_room(cache, tmp_path, monkeypatch):
+    path = tmp_path / "m.tflite"
+    shutil.copy(fv.zoo.get("face"), path)
+
+    def load(batch):  # an entry of its own
+        model = fv.load(path, input_shapes={"input": (batch, 128, 128, 3)})
+        after = {e: e.stat().st_mtime for e in entries(cache)}
+        return model, after
+
+    _, (first,) = load(1)
+    os.utime(first, (1000, 1000))
+    monkeypatch.setattr(loader, "_CACHE_BYTES", 2 * first.stat().st_size + 4096)
+    _, two = load(2)
+    (second,) = set(two) - {first}
+    os.utime(second, (2000, 2000))
+    used, touched = load(1)  # now `second` is the one used longest ago
+    assert touched[first] > 2000
+    other = cache / "models" / ".left-1.fvm"
+    fresh = cache / "models" / ".written-2.fvm"
+    for file in (other, fresh):
+        file.write_bytes(b"x")
+    os.utime(other, (1000, 1000))
+    _, three = load(3)
+    assert first in three and second not in three and len(set(three) - {fresh}) == 2
+    assert not other.exists() and fresh.exists()
+    monkeypatch.setattr(loader, "_CACHE_BYTES", 0)
+    model, four = load(4)
+    assert len(set(four) - {fresh}) == 1  # what was just made stays
+    assert len(outputs(model)) == len(outputs(used)) == 2  # removed under an open model
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes that have names")
+@pytest.mark.parametrize("kind", ["pipe", "zeros"])
+def test_devices_and_pipes(tmp_path, kind):
+    """Reading one waits for ever, or never ends."""
+    for name in ("m.fvm", "m.onnx", "m.tflite", "p.png"):
+        path = tmp_path / name
+        if kind == "pipe":
+            os.mkfifo(path)
+        else:
+            path.symlink_to("/dev/zero")
+        for use in (fv.load, convert, fv._core.Model.open, fv.Frame.from_file):
+            with pytest.raises(fv.errors.FovealError, match="a device or a pipe"):
+                use(str(path))
+
+
 @pytest.mark.parametrize("damage", ["cut", "flip", "empty"])
 def test_damaged_entry_is_rebuilt(cache, damage):
     good = outputs(fv.load("face"))

@@ -11,7 +11,8 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from foveal.errors import ArgumentError
+from foveal.cache import is_device
+from foveal.errors import ArgumentError, FrameError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -49,6 +50,10 @@ def open_header(file: Path | io.BytesIO) -> Image:
     89 million on, ours is checked before anything is decoded."""
     from PIL import Image as pil
 
+    if isinstance(file, Path) and is_device(file):
+        raise FrameError(
+            "expected a picture, got a device or a pipe", hint="copy the data to a file first"
+        )
     with _opening:
         limit, pil.MAX_IMAGE_PIXELS = pil.MAX_IMAGE_PIXELS, None
         try:

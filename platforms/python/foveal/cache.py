@@ -2,7 +2,7 @@
 
 Everything in the cache can be deleted at any time: it is fetched or made again. Files appear by
 rename only, so that a reader never sees half of one and concurrent processes may write the same
-entry.
+entry. Imported models may take 2 GiB together: what was loaded longest ago makes room.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import errno
 import hashlib
 import os
 import secrets
+import stat
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -59,6 +61,37 @@ def data_dir(*parts: str) -> Path:
         xdg = Path(os.environ.get("XDG_DATA_HOME", ""))
         root = (xdg if xdg.is_absolute() else Path.home() / ".local" / "share") / "foveal"
     return root.joinpath(*parts)
+
+
+def is_device(path: Path) -> bool:
+    """Whether reading `path` may wait for ever or never end: a device, a pipe or a socket."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def trim(folder: Path, pattern: str, limit: int, keep: Path) -> None:
+    """Removes the files of a cache folder that were touched longest ago until all of them together
+    take at most `limit` bytes, and hidden ones that a process left behind a day ago. `keep` stays.
+    """
+    entries: list[tuple[float, int, Path]] = []
+    for path in folder.glob(pattern):
+        with contextlib.suppress(OSError):
+            info = path.stat()
+            if not path.name.startswith("."):
+                entries.append((info.st_mtime, info.st_size, path))
+            elif info.st_mtime < time.time() - 86400:
+                path.unlink()
+    total = sum(size for _, size, _ in entries)
+    for _, size, path in sorted(entries):
+        if total <= limit:
+            break
+        if path != keep:
+            with contextlib.suppress(OSError):  # open in another process, on some platforms
+                path.unlink()
+                total -= size
 
 
 def sha256_file(path: str | os.PathLike[str]) -> str:

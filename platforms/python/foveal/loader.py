@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foveal import progress
-from foveal.cache import cache_dir, lock, make_dir, sha256_file
+from foveal.cache import cache_dir, is_device, lock, make_dir, sha256_file, trim
 from foveal.errors import ArgumentError, FovealError, IOFailure, ModelError, NotFoundError
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ _NOT_MODELS = (
     (b"<html", "a web page", "fetch the raw file, not the page about it"),
 )
 _SUFFIXES = {".fvm", ".onnx", ".tflite"}
+_CACHE_BYTES = 2 << 30
 
 
 def load(
@@ -140,6 +142,11 @@ def refuse_other_files(path: Path, head: bytes) -> None:
 
 def read_head(path: Path, given: str) -> bytes:
     """The first 512 bytes, or the error a user needs."""
+    if is_device(path):
+        raise ModelError(
+            f"{path}: expected a model file, got a device or a pipe",
+            hint="copy the data to a file first",
+        )
     try:
         with path.open("rb") as file:
             return file.read(512)
@@ -229,6 +236,7 @@ def _cached(folder: Path, key: str, build: Callable[[Path], None]) -> Model:
             temporary.replace(final)
         finally:
             temporary.unlink(missing_ok=True)
+        trim(folder, "*.fvm", _CACHE_BYTES, keep=final)
         return _open(final)
 
 
@@ -236,8 +244,12 @@ def _find(folder: Path, key: str) -> Model | None:
     for path in folder.glob(f"{key}-*.fvm"):
         try:
             if sha256_file(path) == path.stem.rpartition("-")[2]:
+                with contextlib.suppress(OSError):
+                    os.utime(path)  # used now: others make room first
                 return _open(path)
             reason = "its contents changed"
+        except FileNotFoundError:  # another process made room
+            continue
         except (OSError, FovealError) as error:
             reason = getattr(error, "message", str(error))
         log.warning("%s: damaged (%s), importing the model again", path, reason)

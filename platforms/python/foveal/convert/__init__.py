@@ -24,6 +24,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, Protocol
 
+from foveal.cache import is_device
 from foveal.errors import ArgumentError, FovealError, ModelError, NotFoundError, ShapeError
 from foveal.graph import Dim, Graph
 
@@ -138,6 +139,11 @@ def convert(
     else:
         source = Path(path)
         label, folder = source.name, source.parent
+        if is_device(source):
+            raise ModelError(
+                f"cannot read '{path}': it is a device or a pipe",
+                hint="copy the data to a file first",
+            )
         try:
             data = source.read_bytes()
         except FileNotFoundError as e:
