@@ -19,7 +19,10 @@
 #include "hardening/allocations.h"
 #include "hardening/programs.h"
 
+using foveal::open_image;
+using foveal::picture;
 using foveal::Status;
+using foveal::tensor;
 using foveal::test::seen;
 using foveal::test::Watch;
 namespace fs = std::filesystem;
@@ -75,12 +78,6 @@ bool is_error(fv_status* status, fv_code code) {
 std::string read(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-fv_tensor tensor() {
-  fv_tensor t{};
-  t.abi = FV_ABI_INIT(fv_tensor);
-  return t;
 }
 
 std::vector<std::string> run_once(fv_session* session, fv_model* model) {
@@ -243,22 +240,12 @@ void pictures() {
   fv_image_spec* spec = nullptr;
   insist("fv_image_spec_from_json",
          [&] { return fv_image_spec_from_json(kSpec.data(), kSpec.size(), &spec); });
-  fv_tensor input = tensor();
-  input.dtype = FV_FLOAT32;
-  input.rank = 4;
-  for (int64_t& d : input.dims) d = -1;
-  input.layout = {FV_LAYOUT_PLAIN, 0};
+  const fv_tensor input = open_image();
   fv_image_plan* plan = nullptr;
   insist("fv_image_plan_create",
          [&] { return fv_image_plan_create(spec, &input, FV_NHWC, &plan); });
   const std::vector<uint8_t> pixels(41 * 23 * 3, 100);
-  fv_frame frame{};
-  frame.abi = FV_ABI_INIT(fv_frame);
-  frame.format = FV_RGB;
-  frame.width = 41;
-  frame.height = 23;
-  frame.plane_count = 1;
-  frame.planes[0] = {pixels.data(), pixels.size(), 0, 0};
+  fv_frame frame = picture(FV_RGB, 41, 23, pixels);
   std::vector<float> out(fv_image_plan_bytes(plan) / 4);
   fv_transform transform{};
   transform.abi = FV_ABI_INIT(fv_transform);
@@ -315,21 +302,11 @@ void pictures() {
 void kept_pictures(std::string_view text, const fv_roi (&rois)[2]) {
   fv_image_spec* spec = nullptr;
   CHECK_OK(Status(fv_image_spec_from_json(text.data(), text.size(), &spec)));
-  fv_tensor input = tensor();
-  input.dtype = FV_FLOAT32;
-  input.rank = 4;
-  for (int64_t& d : input.dims) d = -1;
-  input.layout = {FV_LAYOUT_PLAIN, 0};
+  const fv_tensor input = open_image();
   fv_image_plan* plan = nullptr;
   CHECK_OK(Status(fv_image_plan_create(spec, &input, FV_NHWC, &plan)));
   const std::vector<uint8_t> pixels(41 * 23, 100);
-  fv_frame frame{};
-  frame.abi = FV_ABI_INIT(fv_frame);
-  frame.format = FV_GRAY;
-  frame.width = 41;
-  frame.height = 23;
-  frame.plane_count = 1;
-  frame.planes[0] = {pixels.data(), pixels.size(), 0, 0};
+  fv_frame frame = picture(FV_GRAY, 41, 23, pixels);
   std::vector<float> out(2 * fv_image_plan_bytes(plan) / 4);
   const auto run = [&] {
     return fv_image_plan_run_batch(plan, &frame, rois, 2, out.data(), out.size() * 4, nullptr,

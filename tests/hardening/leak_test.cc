@@ -15,6 +15,8 @@
 #include "hardening/allocations.h"
 #include "hardening/programs.h"
 
+using foveal::open_image;
+using foveal::picture;
 using foveal::Status;
 namespace fs = std::filesystem;
 
@@ -98,21 +100,10 @@ void pictures() {
   flat("pipelines", 1000, [&] {
     fv_image_spec* spec = nullptr;
     CHECK_OK(Status(fv_image_spec_from_json(kSpec.data(), kSpec.size(), &spec)));
-    fv_tensor input{};
-    input.abi = FV_ABI_INIT(fv_tensor);
-    input.dtype = FV_FLOAT32;
-    input.rank = 4;
-    for (int64_t& d : input.dims) d = -1;
-    input.layout = {FV_LAYOUT_PLAIN, 0};
+    const fv_tensor input = open_image();
     fv_image_plan* plan = nullptr;
     CHECK_OK(Status(fv_image_plan_create(spec, &input, FV_NHWC, &plan)));
-    fv_frame frame{};
-    frame.abi = FV_ABI_INIT(fv_frame);
-    frame.format = FV_RGB;
-    frame.width = 41;
-    frame.height = 23;
-    frame.plane_count = 1;
-    frame.planes[0] = {pixels.data(), pixels.size(), 0, 0};
+    fv_frame frame = picture(FV_RGB, 41, 23, pixels);
     CHECK_OK(Status(
         fv_image_plan_run(plan, &frame, nullptr, out.data(), out.size() * 4, nullptr, nullptr)));
     CHECK(*fv_image_plan_explain(plan) != 0);

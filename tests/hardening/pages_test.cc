@@ -14,7 +14,9 @@
 #include "core/check.h"
 #include "foveal/foveal.h"
 #include "foveal/imgproc.h"
+#include "hardening/programs.h"
 
+using foveal::open_image;
 using foveal::Status;
 
 namespace {
@@ -88,12 +90,7 @@ int runs = 0;
 fv_image_plan* plan_of(std::string_view text, fv_dtype type) {
   fv_image_spec* spec = nullptr;
   CHECK_OK(Status(fv_image_spec_from_json(text.data(), text.size(), &spec)));
-  fv_tensor input{};
-  input.abi = FV_ABI_INIT(fv_tensor);
-  input.dtype = type;
-  input.rank = 4;
-  for (int64_t& d : input.dims) d = -1;
-  input.layout = {FV_LAYOUT_PLAIN, 0};
+  const fv_tensor input = open_image(type);
   fv_image_plan* plan = nullptr;
   CHECK_OK(Status(fv_image_plan_create(spec, &input, type == FV_UINT8 ? FV_NHWC : FV_NCHW, &plan)));
   fv_image_spec_free(spec);

@@ -20,7 +20,10 @@
 #include "foveal/imgproc.h"
 #include "hardening/programs.h"
 
+using foveal::open_image;
+using foveal::picture;
 using foveal::Status;
+using foveal::tensor;
 namespace fs = std::filesystem;
 
 namespace {
@@ -46,12 +49,6 @@ void together(const std::vector<std::function<void()>>& work) {
   std::vector<std::thread> threads;
   for (const auto& f : work) threads.emplace_back(f);
   for (std::thread& t : threads) t.join();
-}
-
-fv_tensor tensor() {
-  fv_tensor t{};
-  t.abi = FV_ABI_INIT(fv_tensor);
-  return t;
 }
 
 fv_session* session_of(fv_model* model, int threads) {
@@ -198,21 +195,11 @@ void pictures() {
   std::vector<uint8_t> pixels(101 * 67 * 3);
   for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i * 7);
   const auto run = [&](int rotation, const fv_workers* w) {
-    fv_tensor input = tensor();
-    input.dtype = FV_FLOAT32;
-    input.rank = 4;
-    for (int64_t& d : input.dims) d = -1;
-    input.layout = {FV_LAYOUT_PLAIN, 0};
+    const fv_tensor input = open_image();
     fv_image_plan* plan = nullptr;
     EXPECT(good(fv_image_plan_create(spec, &input, FV_NHWC, &plan)));
-    fv_frame frame{};
-    frame.abi = FV_ABI_INIT(fv_frame);
-    frame.format = FV_RGB;
-    frame.width = 101;
-    frame.height = 67;
+    fv_frame frame = picture(FV_RGB, 101, 67, pixels);
     frame.rotation = rotation;
-    frame.plane_count = 1;
-    frame.planes[0] = {pixels.data(), pixels.size(), 0, 0};
     std::vector<float> out(fv_image_plan_bytes(plan) / 4);
     EXPECT(good(fv_image_plan_run(plan, &frame, nullptr, out.data(), out.size() * 4, w, nullptr)));
     fv_image_plan_free(plan);
