@@ -37,8 +37,10 @@ bool places_in_floats(const Spec& s) {
 }
 double centre_of(const Spec& s, const AxisMap& m, int d) {
   const double at = d - m.origin + 0.5;
-  if (!places_in_floats(s) || s.grid != Grid::kHalfPixel) return m.start + at * m.scale;
+  if (!places_in_floats(s) || s.grid == Grid::kAsymmetric) return m.start + at * m.scale;
   const float scale = static_cast<float>(m.scale);
+  if (s.grid == Grid::kAlignCorners)
+    return m.start + 0.5 * m.scale + scale * static_cast<float>(d - m.origin);
   if (s.antialias) return m.start + scale * static_cast<float>(at);
   return m.start + static_cast<float>(static_cast<double>(scale) * at - 0.5) + 0.5;
 }

@@ -13,6 +13,7 @@ import numpy as np
 CASES = [((131, 97), (57, 41)), ((1888, 1062), (312, 296)), ((37, 23), (61, 59))]
 CASES += [((640, 362), (600, 350))]
 MODES = [("bilinear", True), ("bilinear", False), ("bicubic", True), ("bicubic", False)]
+CORNERS = ["bilinear", "bicubic"]  # align_corners, which torch has without antialias only
 FILE = Path(__file__).with_name("torch_vectors.npz")
 
 
@@ -40,6 +41,12 @@ def main() -> None:
                     tensor, (height, width), mode=mode, antialias=antialias, align_corners=False
                 )
                 kept[f"{case}_{mode}_{antialias}_{name}"] = out.numpy().ravel()[places(case)]
+        for mode in CORNERS:
+            for name, tensor in (("f32", pixels.float()), ("u8", pixels)):
+                out = torch.nn.functional.interpolate(
+                    tensor, (height, width), mode=mode, align_corners=True
+                )
+                kept[f"{case}_{mode}_corners_{name}"] = out.numpy().ravel()[places(case)]
     np.savez_compressed(FILE, **kept)
 
 

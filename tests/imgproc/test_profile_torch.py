@@ -22,7 +22,7 @@ from foveal.image import (
     Rect,
     Replicate,
 )
-from make_torch_vectors import CASES, FILE, MODES, picture, places
+from make_torch_vectors import CASES, CORNERS, FILE, MODES, picture, places
 
 
 @pytest.mark.parametrize("case", range(len(CASES)))
@@ -40,6 +40,22 @@ def test_float_is_torchs(case: int, mode: str, antialias: bool, turned: bool) ->
     with np.load(FILE) as kept:
         want = np.clip(kept[f"{case}_{mode}_{antialias}_f32"], 0, 255)  # overshoot is clamped here
     np.testing.assert_allclose(got.ravel()[places(case)], want, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+@pytest.mark.parametrize("mode", CORNERS)
+def test_aligned_corners_are_torchs(case: int, mode: str) -> None:
+    grid = "align_corners"
+    sample = Bilinear(grid=grid) if mode == "bilinear" else Bicubic(a=-0.75, grid=grid)
+    spec = Pipeline(size=CASES[case][1], color="GRAY", sample=sample, profile="torch")
+    frame = Frame.from_numpy(picture(case))
+    got, _ = spec.compile()(frame)
+    whole, _ = replace(spec, intermediate="u8").compile(dtype="uint8")(frame)
+    with np.load(FILE) as kept:
+        want = np.clip(kept[f"{case}_{mode}_corners_f32"], 0, 255)
+        levels = kept[f"{case}_{mode}_corners_u8"]
+    np.testing.assert_allclose(got.ravel()[places(case)], want, rtol=0, atol=1e-3)
+    np.testing.assert_array_equal(whole.ravel()[places(case)], levels)
 
 
 def sampler(mode: str, antialias: bool) -> Bilinear | Bicubic:

@@ -60,7 +60,7 @@ __all__ = [
 ]
 
 # Imported when first used: they cost time that a detector does not need to spend.
-_LAZY = ("conformance", "convert", "optimize", "profile", "video")
+_LAZY = ("conformance", "convert", "optimize", "profile", "recipes", "video")
 
 
 def __getattr__(name: str) -> Any:

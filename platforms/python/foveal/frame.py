@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from foveal import _core, _pictures
+from foveal import _core, _picture_files
 from foveal.errors import ArgumentError, FrameError, NotFoundError
 
 if TYPE_CHECKING:
@@ -486,8 +486,8 @@ class Frame:
                 hint="scale the picture down first",
             )
         try:
-            pixels, rotation, mirror = _pictures.decode(image)
-        except _pictures.DAMAGED as error:
+            pixels, rotation, mirror = _picture_files.decode(image)
+        except _picture_files.DAMAGED as error:
             raise FrameError(f"image: the picture is damaged: {error}") from error
         return cls.from_numpy(pixels, rotation=rotation, mirror=mirror)
 
@@ -506,9 +506,9 @@ class Frame:
         from PIL import UnidentifiedImageError
 
         name = getattr(file, "name", "picture") if hasattr(file, "read") else file
-        source = _pictures.source(file)
+        source = _picture_files.source(file)
         try:
-            with _pictures.open_header(source) as image:
+            with _picture_files.open_header(source) as image:
                 return cls.from_pil(image)
         except FrameError as error:
             raise FrameError(f"{name}: {error.message}", hint=error.hint) from error
@@ -517,12 +517,12 @@ class Frame:
         except IsADirectoryError:
             raise FrameError(f"{name}: expected a picture, got a folder") from None
         except UnidentifiedImageError:
-            size = _pictures.size_of(source)
+            size = _picture_files.size_of(source)
             got = f"{size} bytes that are none" if size else "an empty file"
             raise FrameError(
                 f"{name}: expected a picture (PNG, JPEG, WebP ...), got {got}"
             ) from None
-        except _pictures.DAMAGED as error:
+        except _picture_files.DAMAGED as error:
             raise FrameError(f"{name}: the picture is damaged: {error}") from error
 
 

@@ -1,11 +1,11 @@
 """Recipes that models come with, as pipelines: how their own programs prepare a picture.
 
-    from foveal.recipes import hugging_face
-    recipe = hugging_face.recipe("preprocessor_config.json")
+    recipe = foveal.recipes.hugging_face.recipe("preprocessor_config.json")
     recipe.pipeline.compile(...)
 
-One module per source, with `NAME`, `recipe(...)` and `read(text)`, which takes what follows the
-colon of `foveal convert --recipe NAME:TEXT`. None of the libraries need be installed.
+One module per source, imported when it is first used, with `NAME`, `recipe(...)` and `read(text)`,
+which takes what follows the colon of `foveal convert --recipe NAME:TEXT`. None of the libraries
+need be installed.
 
 A recipe becomes exactly what it says, or a SpecError that names what cannot be said. Samplers and
 numeric contracts follow the library that the recipe is for (Pillow, OpenCV, torch): whether this
@@ -23,11 +23,22 @@ from foveal.recipes._recipe import Recipe
 
 __all__ = ["Recipe", "read", "sources"]
 
+_MODULES = sorted(info.name for info in iter_modules(__path__) if not info.name.startswith("_"))
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_MODULES])
+
 
 def sources() -> dict[str, Any]:
     """Name → module, of every source there is."""
-    names = sorted(info.name for info in iter_modules(__path__) if not info.name.startswith("_"))
-    modules = [import_module(f"{__name__}.{name}") for name in names]
+    modules = [import_module(f"{__name__}.{name}") for name in _MODULES]
     return {module.NAME: module for module in modules}
 
 
