@@ -43,15 +43,28 @@ void run_gray(const Plan& p, int x, int y, int n, uint8_t* out) {
   r.k->convert.luma(base, pixel, offset, m, n, out);
 }
 
-void run_yuv(const Plan& p, int x, int y, int n, uint8_t* out) {
+// Memory row `below` has the same chroma and goes to out_below; -1: there is none.
+void run_yuv(const Plan& p, int x, int y, int below, int n, uint8_t* out, uint8_t* out_below) {
   const Run& r = p.run;
   const Source& s = r.source;
+  const auto row_of = [&](auto row) {
+    if (below >= 0) row.y_below = reinterpret_cast<decltype(row.y)>(address(s, 0, x, below));
+    return row;
+  };
   if (r.fast) return r.k->convert.fast_yuv(yuv_row(s, x, y), r.fixed, n, out);
-  if (converts_rows(s)) return r.k->convert.yuv(yuv_row(s, x, y), r.color.m, n, out);
+  if (converts_rows(s))
+    return r.k->convert.yuv(row_of(yuv_row(s, x, y)), r.color.m, n, out, out_below);
   float m[3][4];  // of stored numbers; the unit is a power of two, so that nothing is rounded
   for (int j = 0; j < 3; ++j)
     for (int i = 0; i < 4; ++i) m[j][i] = r.color.m[j][i] * (i < 3 ? s.unit : 1);
-  r.k->convert.deep_yuv(yuv_row_of<uint16_t>(s, x, y), m, n, out);
+  r.k->convert.deep_yuv(row_of(yuv_row_of<uint16_t>(s, x, y)), m, n, out, out_below);
+}
+
+// Whether memory rows a and b are made at once: both see the same rows of chroma.
+bool together(const Run& r, int a, int b) {
+  const Channel &luma = r.source.channel[0], &chroma = r.source.channel[1];
+  return r.source.family == Family::kYuv && r.store.channels == 3 && !r.fast && luma.pixel == 1 &&
+         chroma.line(a) == chroma.line(b);
 }
 
 // Pixels [x, x + n) of memory row y, as adjacent pixels of the tensor's colour.
@@ -59,7 +72,7 @@ void convert_row(const Plan& p, int x, int y, int n, uint8_t* out) {
   const Run& r = p.run;
   const Source& s = r.source;
   if (r.store.channels == 1) return run_gray(p, x, y, n, out);
-  if (s.family == Family::kYuv) return run_yuv(p, x, y, n, out);
+  if (s.family == Family::kYuv) return run_yuv(p, x, y, -1, n, out, nullptr);
   const uint8_t* base = address(s, s.group[0].lowest, x, y);
   int offset[3];
   for (int k = 0; k < 3; ++k)
@@ -162,8 +175,14 @@ void run_direct(const Plan& p, int y0, int y1) {
   if (r.transposed) {
     for (int y = y0; y < y1; y += kTile) run_turned(p, y, std::min(y + kTile, y1), tile);
   } else if (p.x.unit && !t.lanes) {
-    for (int y = y0; y < y1; ++y)
-      convert_row(p, p.x.i0[x0], p.y.i0[y], n, r.dst + y * t.row + x0 * t.pixel);
+    for (int y = y0; y < y1; ++y) {
+      const int x = p.x.i0[x0], row = p.y.i0[y];
+      uint8_t* out = r.dst + y * t.row + x0 * t.pixel;
+      if (y + 1 < y1 && together(r, row, p.y.i0[y + 1]))
+        run_yuv(p, x, row, p.y.i0[++y], n, out, out + t.row);
+      else
+        convert_row(p, x, row, n, out);
+    }
   } else {
     for (int y = y0; y < y1; ++y) run_moved(p, y, tile);
   }

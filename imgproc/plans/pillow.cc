@@ -93,7 +93,7 @@ void convert_line(const Plan& p, int row, int at, int n, uint8_t* out) {
   };
   const int channels = p.spec.channels();
   if (channels == 3 && converts_rows(s))
-    return k.convert.yuv(yuv_row(s, at, row), r.line_color.m, n, out);
+    return k.convert.yuv(yuv_row(s, at, row), r.line_color.m, n, out, nullptr);
   alignas(64) float level[3][kChunk];
   int32_t offset[kChunk];
   for (int i = 0; i < n; i += kChunk) {

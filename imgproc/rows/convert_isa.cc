@@ -68,11 +68,11 @@ enum class Chroma { kPlanes, kUv, kVu, kFull };
 
 // Byte i of 16 of output vector `part` of 3: pixels' components in turn, where a channel's 16
 // pixels are e0..e7 o0..o7. -1: another channel's.
-struct Weave {
+struct FastWeave {
   int8_t at[3][3][16];  // [part][channel]
 };
-constexpr Weave make_weave() {
-  Weave w{};
+constexpr FastWeave make_fast_weave() {
+  FastWeave w{};
   for (int i = 0; i < 48; ++i)
     for (int c = 0; c < 3; ++c)
       w.at[i / 16][c][i % 16] =
@@ -83,7 +83,7 @@ constexpr Weave make_weave() {
 // 32 pixels a turn, in 16-bit lanes; even and odd pixels apart as above.
 template <Chroma kChroma, int kUse0, int kUse1, int kUse2>
 int fast_turns(const YuvRow& in, const FixedColor& m, int n, uint8_t* out) {
-  alignas(16) static constexpr Weave kWeave = make_weave();
+  alignas(16) static constexpr FastWeave kWeave = make_fast_weave();
   __m256i weave[3][3];
   for (int part = 0; part < 3; ++part)
     for (int c = 0; c < 3; ++c)
@@ -151,75 +151,85 @@ int fast_blocks_of(const YuvRow& in, const FixedColor& m, int n, uint8_t* out) {
   return fast_turns<kChroma, 3, 3, 3>(in, m, n, out);
 }
 
-// Two vectors of pixels a turn. Even and odd pixels are kept apart, so that one vector of chroma
-// serves both; packing leaves e0 e1 e2 e3 o0 o1 o2 o3 of a channel in each 16 bytes. kUse: which
-// weights (1: U, 2: V) of the three channels are not 0: adding a product of 0 changes nothing.
-// Where one of them is 0, luma has the same weight in all channels.
+// kUse: which weights (1: U, 2: V) of the three channels are not 0: adding a product of 0 changes
+// nothing. Where one of them is 0, luma has the same weight in all channels. Gives the
+// first column that is left.
 template <class T, Chroma kChroma, int kUse0, int kUse1, int kUse2>
-int yuv_turns(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out) {
+int yuv_turns(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out, uint8_t* out_below) {
   constexpr bool kOneLuma = kUse0 != 3 || kUse2 != 3;
-  constexpr int kBits = 8 * sizeof(T);
-  const Words low = splat((1 << kBits) - 1);
-  Floats k[3][4];
-  for (int c = 0; c < 3; ++c)
-    for (int i = 0; i < 4; ++i) k[c][i] = splat(m[c][i]);
-  // Two elements a word.
-  const auto pairs = [](const T* p) {
-    if constexpr (sizeof(T) == 2)
-      return load(p);
-    else
-      return words_of(reinterpret_cast<const uint16_t*>(p));
-  };
-  const auto split = [low](Words both, Words(&out)[2]) {
-    out[0] = lower(both, low);
-    out[1] = upper<kBits>(both);
-  };
-  int i = in.odd;
-  for (; i + 2 * kWords <= n; i += 2 * kWords) {
+  constexpr int kUse[3] = {kUse0, kUse1, kUse2};
+  if (n - in.odd < kTurn) return in.odd;
+  const Factor ky[3] = {Factor(m[0][0]), Factor(m[1][0]), Factor(m[2][0])};
+  const Factor ku[3] = {Factor(m[0][1]), Factor(m[1][1]), Factor(m[2][1])};
+  const Factor kv[3] = {Factor(m[0][2]), Factor(m[1][2]), Factor(m[2][2])};
+  const Floats bias[3] = {splat(m[0][3]), splat(m[1][3]), splat(m[2][3])};
+  for (int i = in.odd;;) {
     const int64_t at = (i + in.odd) / 2;
-    Words u[2], v[2];  // of even and of odd pixels, which share them unless kFull
+    Raised u[2], v[2];  // of even and of odd pixels, which share them unless kFull
     if constexpr (kChroma == Chroma::kFull) {
-      split(pairs(in.u + i), u);
-      split(pairs(in.v + i), v);
+      raise_pairs(in.u + i, u[0], u[1]);
+      raise_pairs(in.v + i, v[0], v[1]);
     } else if constexpr (kChroma == Chroma::kPlanes) {
-      u[0] = u[1] = words_of(in.u + at);
-      v[0] = v[1] = words_of(in.v + at);
+      u[0] = raise_half(in.u + at);
+      v[0] = raise_half(in.v + at);
     } else {
-      Words both[2];
-      split(pairs((kChroma == Chroma::kUv ? in.u : in.v) + 2 * at), both);
-      u[0] = u[1] = both[kChroma == Chroma::kUv ? 0 : 1];
-      v[0] = v[1] = both[kChroma == Chroma::kUv ? 1 : 0];
+      Raised first, second;
+      raise_pairs((kChroma == Chroma::kUv ? in.u : in.v) + 2 * at, first, second);
+      u[0] = kChroma == Chroma::kUv ? first : second;
+      v[0] = kChroma == Chroma::kUv ? second : first;
     }
-    Words y[2];
-    split(pairs(in.y + i), y);
-    Floats light[2];
-    for (int side = 0; side < 2; ++side) light[side] = to_floats(y[side]);
-    if (kOneLuma)
-      for (Floats& v : light) v = mul(k[0][0], v);
-    const auto channel = [&](int c, int use) {
-      Words done[2];
-      for (int side = 0; side < 2; ++side) {
-        Floats t = k[c][3];
-        if (use & 2) t = add(mul(k[c][2], to_floats(v[side])), t);
-        if (use & 1) t = add(mul(k[c][1], to_floats(u[side])), t);
-        done[side] = rounded(add(kOneLuma ? light[side] : mul(k[c][0], light[side]), t));
+    constexpr int kSides = kChroma == Chroma::kFull ? 2 : 1;
+    Halves tint[3][2];
+#pragma GCC unroll 3
+    for (int c = 0; c < 3; ++c) {
+      for (int side = 0; side < kSides; ++side) {
+        for (int h = 0; h < 2; ++h) {
+          Floats t = bias[c];
+          if (kUse[c] & 2) t = add(kv[c].times(v[side].of[h]), t);
+          if (kUse[c] & 1) t = add(ku[c].times(u[side].of[h]), t);
+          tint[c][side].of[h] = t;
+        }
       }
-      return pack(done[0], done[1]);  // saturates
-    };
-    store_pixels(channel(0, kUse0), channel(1, kUse1), channel(2, kUse2),
-                 out + 3 * static_cast<int64_t>(i));
+    }
+    if (in.y_below) {  // two rows at once break the stream that memory would see coming
+      const int64_t stride = in.y_below - in.y;
+      __builtin_prefetch(in.y + 2 * stride + i);
+      __builtin_prefetch(in.y + 3 * stride + i);
+    }
+    for (int row = 0; row < (in.y_below ? 2 : 1); ++row) {
+      Raised y[2];
+      raise_pairs((row ? in.y_below : in.y) + i, y[0], y[1]);
+      Halves light[2];
+      for (int side = 0; side < 2 && kOneLuma; ++side)
+        for (int h = 0; h < 2; ++h) light[side].of[h] = ky[0].times(y[side].of[h]);
+      Words bytes[3];
+#pragma GCC unroll 3
+      for (int c = 0; c < 3; ++c) {
+        Halves sum[2];
+        for (int side = 0; side < 2; ++side) {
+          for (int h = 0; h < 2; ++h) {
+            const Floats l = kOneLuma ? light[side].of[h] : ky[c].times(y[side].of[h]);
+            sum[side].of[h] = sum_of(l, tint[c][side % kSides].of[h]);
+          }
+        }
+        bytes[c] = channel_bytes(sum[0], sum[1]);
+      }
+      store_pixels(bytes[0], bytes[1], bytes[2], (row ? out_below : out) + int64_t{3} * i);
+    }
+    i += kTurn;
+    if (i + 1 >= n) return i;
+    if (i + kTurn > n) i = n - kTurn - (n - in.odd) % 2;  // overlaps, from a chroma pair on
   }
-  return i;
 }
 
 template <Chroma kChroma>
-int yuv_blocks_of(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
+int yuv_blocks_of(const YuvRow& in, const float m[3][4], int n, uint8_t* out, uint8_t* out_below) {
   const bool one_luma = m[0][0] == m[1][0] && m[1][0] == m[2][0];
   const bool rgb = one_luma && m[0][1] == 0 && m[2][2] == 0;
   const bool bgr = one_luma && m[0][2] == 0 && m[2][1] == 0;
-  if (rgb) return yuv_turns<uint8_t, kChroma, 2, 3, 1>(in, m, n, out);
-  if (bgr) return yuv_turns<uint8_t, kChroma, 1, 3, 2>(in, m, n, out);
-  return yuv_turns<uint8_t, kChroma, 3, 3, 3>(in, m, n, out);
+  if (rgb) return yuv_turns<uint8_t, kChroma, 2, 3, 1>(in, m, n, out, out_below);
+  if (bgr) return yuv_turns<uint8_t, kChroma, 1, 3, 2>(in, m, n, out, out_below);
+  return yuv_turns<uint8_t, kChroma, 3, 3, 3>(in, m, n, out, out_below);
 }
 
 int fast_blocks(const YuvRow& in, const FixedColor& m, int n, uint8_t* out) {
@@ -230,20 +240,56 @@ int fast_blocks(const YuvRow& in, const FixedColor& m, int n, uint8_t* out) {
 }
 
 // Both give the first column that is left.
-int yuv_blocks(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
+int yuv_blocks(const YuvRow& in, const float m[3][4], int n, uint8_t* out, uint8_t* out_below) {
   if (in.shift == 0)
-    return in.step == 1 ? yuv_turns<uint8_t, Chroma::kFull, 3, 3, 3>(in, m, n, out) : 0;
-  if (in.step == 1) return yuv_blocks_of<Chroma::kPlanes>(in, m, n, out);
-  if (in.step == 2 && in.v - in.u == 1) return yuv_blocks_of<Chroma::kUv>(in, m, n, out);
-  if (in.step == 2 && in.u - in.v == 1) return yuv_blocks_of<Chroma::kVu>(in, m, n, out);
+    return in.step == 1 ? yuv_turns<uint8_t, Chroma::kFull, 3, 3, 3>(in, m, n, out, out_below) : 0;
+  if (in.step == 1) return yuv_blocks_of<Chroma::kPlanes>(in, m, n, out, out_below);
+  if (in.step == 2 && in.v - in.u == 1) return yuv_blocks_of<Chroma::kUv>(in, m, n, out, out_below);
+  if (in.step == 2 && in.u - in.v == 1) return yuv_blocks_of<Chroma::kVu>(in, m, n, out, out_below);
   return in.odd;
 }
-int yuv_blocks(const DeepYuvRow& in, const float m[3][4], int n, uint8_t* out) {
+int yuv_blocks(const DeepYuvRow& in, const float m[3][4], int n, uint8_t* out, uint8_t* out_below) {
   if (in.shift == 0 || in.y_step != 1) return in.odd;
-  if (in.step == 1) return yuv_turns<uint16_t, Chroma::kPlanes, 3, 3, 3>(in, m, n, out);
+  if (in.step == 1) return yuv_turns<uint16_t, Chroma::kPlanes, 3, 3, 3>(in, m, n, out, out_below);
   if (in.step == 2 && in.v - in.u == 1)
-    return yuv_turns<uint16_t, Chroma::kUv, 3, 3, 3>(in, m, n, out);
+    return yuv_turns<uint16_t, Chroma::kUv, 3, 3, 3>(in, m, n, out, out_below);
   return in.odd;
+}
+
+// Fewer pixels than a turn has, from in.odd on, by way of copies.
+template <class T>
+int short_turn(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out,
+               uint8_t* out_below) {
+  constexpr int kFewest = 8;
+  const int pixels = n - in.odd;
+  const int64_t apart = in.v - in.u;
+  const bool paired = in.step == 2 && (apart == 1 || apart == -1);
+  if (pixels < kFewest || pixels >= kTurn || in.y_step != 1 || (in.step != 1 && !paired))
+    return in.odd;
+  alignas(64) T y[2][kTurn] = {}, chroma[2 * kTurn] = {};
+  uint8_t bytes[2][3 * kTurn];
+  YuvRowOf<T> row{y[0], chroma, chroma + kTurn, in.step, 0, 1, in.shift};
+  std::memcpy(y[0], in.y + in.odd, sizeof(T) * pixels);
+  if (in.y_below) {
+    row.y_below = y[1];
+    std::memcpy(y[1], in.y_below + in.odd, sizeof(T) * pixels);
+  }
+  const int64_t at = chroma_of(in, in.odd);
+  const auto bytes_of = [&](int each) {
+    return sizeof(T) * each * (((pixels - 1) >> in.shift) + 1);
+  };
+  if (paired) {
+    row.u = chroma + (apart < 0);
+    row.v = chroma + (apart > 0);
+    std::memcpy(chroma, (apart > 0 ? in.u : in.v) + at, bytes_of(2));
+  } else {
+    std::memcpy(chroma, in.u + at, bytes_of(1));
+    std::memcpy(chroma + kTurn, in.v + at, bytes_of(1));
+  }
+  if (yuv_blocks(row, m, kTurn, bytes[0], bytes[1]) == 0) return in.odd;  // not of this kind
+  std::memcpy(out + 3 * in.odd, bytes[0], static_cast<size_t>(3 * pixels));
+  if (in.y_below) std::memcpy(out_below + 3 * in.odd, bytes[1], static_cast<size_t>(3 * pixels));
+  return n;
 }
 
 // Four pixels a turn; loads and stores of 16 bytes end within the next two.
@@ -350,7 +396,11 @@ int planes_blocks(const uint8_t* in, int pixel, const int offset[3], const float
 
 #else
 
-int yuv_blocks(const DeepYuvRow& in, const float[3][4], int, uint8_t*) { return in.odd; }
+int yuv_blocks(const DeepYuvRow& in, const float[3][4], int, uint8_t*, uint8_t*) { return in.odd; }
+template <class T>
+int short_turn(const YuvRowOf<T>& in, const float[3][4], int, uint8_t*, uint8_t*) {
+  return in.odd;
+}
 int pick_blocks(const uint8_t*, int, const int[3], int, uint8_t*) { return 0; }
 int luma_blocks(const uint8_t*, int, const int[3], const float[4], int, uint8_t*) { return 0; }
 int planes_blocks(const uint8_t*, int, const int[3], const float[3][4], bool, int, uint8_t*, float*,
@@ -388,16 +438,24 @@ void in_pieces(const YuvRow& in, int n, uint8_t* out, Convert&& convert) {
 }
 
 template <class T>
-void convert_yuv(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out) {
+void convert_yuv(const YuvRowOf<T>& in, const float m[3][4], int n, uint8_t* out,
+                 uint8_t* out_below) {
   if (n < 1) return;
-  yuv_pixels(in, m, 0, in.odd, out);  // then blocks begin at a chroma pair
-  yuv_pixels(in, m, yuv_blocks(in, m, n, out), n, out);
+  int from = yuv_blocks(in, m, n, out, out_below);  // from column in.odd on
+  if (from == in.odd) from = short_turn(in, m, n, out, out_below);
+  YuvRowOf<T> row = in;
+  for (uint8_t* to = out;; to = out_below, row.y = in.y_below) {
+    yuv_pixels(row, m, 0, in.odd, to);
+    yuv_pixels(row, m, from, n, to);
+    if (!in.y_below || to == out_below) return;
+  }
 }
 
-void yuv_to_bytes(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
-  if (in.y_step == 1) return convert_yuv(in, m, n, out);
-  in_pieces(in, n, out,
-            [m](const YuvRow& row, int count, uint8_t* to) { convert_yuv(row, m, count, to); });
+void yuv_to_bytes(const YuvRow& in, const float m[3][4], int n, uint8_t* out, uint8_t* out_below) {
+  if (in.y_step == 1) return convert_yuv(in, m, n, out, out_below);
+  in_pieces(in, n, out, [m](const YuvRow& row, int count, uint8_t* to) {
+    convert_yuv(row, m, count, to, nullptr);
+  });
 }
 
 void yuv_to_bytes_fast(const YuvRow& in, const FixedColor& m, int n, uint8_t* out) {

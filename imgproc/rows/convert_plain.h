@@ -55,26 +55,33 @@ inline int in_pairs(const YuvRow& in, int n, const Piece& piece) {
   return i;
 }
 
-inline int yuv_blocks(const YuvRow& in, const float m[3][4], int n, uint8_t* out) {
+inline int yuv_blocks(const YuvRow& in, const float m[3][4], int n, uint8_t* out,
+                      uint8_t* out_below) {
   return in_pairs(in, n, [&](int i, int pairs) {
-    float u[kPairs], v[kPairs], chroma[kPairs];
-    PairWords<kPairs> words = {};
+    float u[kPairs], v[kPairs], chroma[3][kPairs];
     const int64_t at = int64_t{(i + in.odd) / 2} * in.step;
     spread_chroma(in.u + at, in.step, pairs, u);
     spread_chroma(in.v + at, in.step, pairs, v);
-    const uint8_t* y = in.y + i;
     for (int c = 0; c < 3; ++c) {
-      const float k0 = m[c][0], k1 = m[c][1], k2 = m[c][2], k3 = m[c][3];
-      const int shift = 8 * c;
-      for (int j = 0; j < pairs; ++j) chroma[j] = k1 * u[j] + (k2 * v[j] + k3);
-      for (int j = 0; j < pairs; ++j) {
-        const uint32_t e = static_cast<uint32_t>(byte_of(k0 * y[2 * j] + chroma[j])) << shift;
-        const uint32_t o = static_cast<uint32_t>(byte_of(k0 * y[2 * j + 1] + chroma[j])) << shift;
-        words.even[j] |= e;
-        words.odd[j] |= o;
-      }
+      const float k1 = m[c][1], k2 = m[c][2], k3 = m[c][3];
+      for (int j = 0; j < pairs; ++j) chroma[c][j] = k1 * u[j] + (k2 * v[j] + k3);
     }
-    words.store(pairs, out + int64_t{3} * i);
+    const auto convert = [&](const uint8_t* y, uint8_t* to) {
+      PairWords<kPairs> words = {};
+      for (int c = 0; c < 3; ++c) {
+        const float k = m[c][0], *tint = chroma[c];
+        const int shift = 8 * c;
+        for (int j = 0; j < pairs; ++j) {
+          const uint32_t e = static_cast<uint32_t>(byte_of(k * y[2 * j] + tint[j])) << shift;
+          const uint32_t o = static_cast<uint32_t>(byte_of(k * y[2 * j + 1] + tint[j])) << shift;
+          words.even[j] |= e;
+          words.odd[j] |= o;
+        }
+      }
+      words.store(pairs, to + int64_t{3} * i);
+    };
+    convert(in.y + i, out);
+    if (in.y_below) convert(in.y_below + i, out_below);
   });
 }
 

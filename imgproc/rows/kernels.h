@@ -30,13 +30,14 @@ struct Weights4 {
 };
 
 // A row of Y, U and V. Luma values are `y_step` elements apart, chroma ones `step`; column i has
-// chroma (i + odd) >> shift.
+// chroma (i + odd) >> shift. y_below: luma of a second row that has the same chroma, NULL: none.
 template <class T>
 struct YuvRowOf {
   const T *y, *u, *v;
   int step;
   int odd;
   int y_step = 1, shift = 1;
+  const T* y_below = nullptr;
 };
 using YuvRow = YuvRowOf<uint8_t>;
 using DeepYuvRow = YuvRowOf<uint16_t>;
@@ -112,9 +113,10 @@ struct MaskRow {
 // Rows of bytes to rows of packed bytes.
 struct Conversions {
   // To three adjacent bytes, any n. Bit for bit what the rows of floats would give; reads nothing
-  // but the n pixels.
-  void (*yuv)(const YuvRow& in, const float m[3][4], int n, uint8_t* out);
-  void (*deep_yuv)(const DeepYuvRow& in, const float m[3][4], int n, uint8_t* out);
+  // but the n pixels. out_below: of y_below.
+  void (*yuv)(const YuvRow& in, const float m[3][4], int n, uint8_t* out, uint8_t* out_below);
+  void (*deep_yuv)(const DeepYuvRow& in, const float m[3][4], int n, uint8_t* out,
+                   uint8_t* out_below);
   // The same within 0.06 of the exact value before rounding, at about 2/3 of the time. shift is 1.
   void (*fast_yuv)(const YuvRow& in, const FixedColor& m, int n, uint8_t* out);
   // out[3 i + k] = in[i * pixel + offset[k]], offsets 0..2; distinct buffers.

@@ -75,6 +75,30 @@ void check_tables(const char* what, int n, int channels, const Convert& convert)
   }
 }
 
+// Two rows at once are what each of them is by itself, on every table.
+template <class Row, class Convert>
+void check_below(const Row& row, decltype(Row::y) below, int n, const Convert& convert) {
+  const auto size = static_cast<size_t>(3 * n);
+  std::vector<Isa> all = isas();
+  all.push_back({"baseline", &baseline::kConversions});
+  for (const Isa& isa : all) {
+    std::vector<uint8_t> want[2], got[2];
+    for (int i = 0; i < 2; ++i) {
+      want[i].assign(size + kEnd, 0xA5);
+      got[i].assign(size + kEnd, 0xA5);
+    }
+    Row one = row;
+    convert(*isa.table, one, want[0].data(), nullptr);
+    one.y = below;
+    convert(*isa.table, one, want[1].data(), nullptr);
+    Row two = row;
+    two.y_below = below;
+    convert(*isa.table, two, got[0].data(), got[1].data());
+    for (int i = 0; i < 2; ++i)
+      if (!CHECK(got[i] == want[i])) std::fprintf(stderr, "two rows, %s, %d\n", isa.name, n);
+  }
+}
+
 // Luma apart, chroma of every pixel, 16 bits: as the plain planes that hold the same.
 template <class Noise>
 void check_rows_apart(int n, const Noise& noise) {
@@ -94,14 +118,15 @@ void check_rows_apart(int n, const Noise& noise) {
     u2.push_back(bytes[4 * ((size + 1) / 2) + 1]), v2.push_back(bytes[4 * ((size + 1) / 2) + 3]);
     const YuvRow planes{y.data(), u2.data(), v2.data(), 1, odd};
     for (int map = 0; map < 3; ++map) {
-      check_tables("pairs", n, 3,
-                   [&](const Conversions& c, uint8_t* out) { c.yuv(pairs, kMaps[map], n, out); });
+      check_tables("pairs", n, 3, [&](const Conversions& c, uint8_t* out) {
+        c.yuv(pairs, kMaps[map], n, out, nullptr);
+      });
       std::vector<Isa> all = isas();
       all.push_back({"baseline", &baseline::kConversions});
       for (const Isa& isa : all) {
         std::vector<uint8_t> want(3 * size + 1), got(3 * size + 1);
-        isa.table->yuv(planes, kMaps[map], n, want.data());
-        isa.table->yuv(pairs, kMaps[map], n, got.data());
+        isa.table->yuv(planes, kMaps[map], n, want.data(), nullptr);
+        isa.table->yuv(pairs, kMaps[map], n, got.data(), nullptr);
         CHECK(got == want);
         isa.table->fast_yuv(planes, kFixed[map], n, want.data());
         isa.table->fast_yuv(pairs, kFixed[map], n, got.data());
@@ -117,16 +142,22 @@ void check_rows_apart(int n, const Noise& noise) {
   for (int map = 0; map < 3; ++map) {
     for (int j = 0; j < 3; ++j)
       for (int i = 0; i < 4; ++i) small[map][j][i] = kMaps[map][j][i] / (i < 3 ? 256 : 1);
-    check_tables("full", n, 3,
-                 [&](const Conversions& c, uint8_t* out) { c.yuv(full, kMaps[map], n, out); });
+    check_tables("full", n, 3, [&](const Conversions& c, uint8_t* out) {
+      c.yuv(full, kMaps[map], n, out, nullptr);
+    });
     for (int odd = 0; odd < 2; ++odd) {
       const uint16_t* chroma = words.data() + size;
       for (const DeepYuvRow& row : {DeepYuvRow{words.data(), chroma, chroma + 1, 2, odd},
                                     DeepYuvRow{words.data(), chroma, chroma + size, 1, odd},
-                                    DeepYuvRow{words.data(), chroma + 1, chroma, 2, odd}})
+                                    DeepYuvRow{words.data(), chroma + 1, chroma, 2, odd}}) {
         check_tables("deep", n, 3, [&](const Conversions& c, uint8_t* out) {
-          c.deep_yuv(row, small[map], n, out);
+          c.deep_yuv(row, small[map], n, out, nullptr);
         });
+        check_below(row, words.data() + 2 * size, n,
+                    [&](const Conversions& c, const DeepYuvRow& r, uint8_t* out, uint8_t* below) {
+                      c.deep_yuv(r, small[map], n, out, below);
+                    });
+      }
     }
   }
 }
@@ -179,7 +210,7 @@ int main() {
   };
   for (int n = 0; n <= 200; ++n) {
     const auto size = static_cast<size_t>(n);
-    const std::vector<uint8_t> y = noise(size + 1), u = noise(3 * size + 9),
+    const std::vector<uint8_t> y = noise(size + 1), below = noise(size), u = noise(3 * size + 9),
                                v = noise(3 * size + 9);
     std::vector<uint8_t> want(3 * size + kEnd), got(3 * size + kEnd);
     for (int odd = 0; odd < 2; ++odd)
@@ -191,8 +222,13 @@ int main() {
           check_tables("fast", n, 3, [&](const Conversions& c, uint8_t* out) {
             c.fast_yuv(row, kFixed[map], n, out);
           });
-          check_tables("yuv", n, 3,
-                       [&](const Conversions& c, uint8_t* out) { c.yuv(row, kMaps[map], n, out); });
+          check_tables("yuv", n, 3, [&](const Conversions& c, uint8_t* out) {
+            c.yuv(row, kMaps[map], n, out, nullptr);
+          });
+          check_below(row, below.data(), n,
+                      [&](const Conversions& c, const YuvRow& r, uint8_t* out, uint8_t* second) {
+                        c.yuv(r, kMaps[map], n, out, second);
+                      });
         }
       }
     check_rows_apart(n, noise);
