@@ -53,9 +53,9 @@ void put_taps(double p, int d, int size, Outside outside, bool flipped, Axis& a)
   const bool cut = outside == Outside::kCut && !(upright >= -0.5 && upright < size - 0.5);
   if (outside == Outside::kMirror) p = mirrored(p, size);
   p = std::clamp(p, -4.0, size + 4.0);
-  const double base = std::floor(p);
-  const int i = static_cast<int>(base);
-  float w1 = static_cast<float>(p - base), w0 = 1 - w1;
+  int i = static_cast<int>(p);
+  i -= p < i;  // rounded down; a call of floor would take as long as all of this
+  float w1 = static_cast<float>(p - i), w0 = 1 - w1;
   if (cut) {
     w0 = w1 = 0;
   } else if (outside == Outside::kNothing) {
@@ -95,12 +95,17 @@ struct Ramp {
 
 // Taps of tensor pixels [from, to) in indices of `size` pixels.
 void build_axis(const Ramp& ramp, int from, int to, int size, Outside outside, Axis& a) {
+  const Axis::Rule rule{ramp.scale, ramp.shift, ramp.nearest, ramp.flipped,
+                        from,       to,         size,         outside};
+  if (a.built == rule) return;
+  a.built = rule;
   for (int d = from; d < to; ++d) put_taps(ramp.at(d), d, size, outside, ramp.flipped, a);
   classify(from, to, a);
 }
 
 // The pixels of a box that Pillow shows; the box's first is tensor pixel `at`.
 void build_nearest(const PillowBox& box, int at, Axis& a) {
+  a.built = {};
   place_nearest(box, a.i0.data() + at);
   const int n = box.to - box.from;
   for (int d = at; d < at + n; ++d) {
@@ -116,6 +121,7 @@ void build_nearest(const PillowBox& box, int at, Axis& a) {
 void build_chroma_axis(const Ramp& ramp, int from, int to, int size, const Source& s, Siting siting,
                        bool vertical, Axis& a) {
   if (!subsampled(s, vertical)) return build_axis(ramp, from, to, size, Outside::kClamp, a);
+  a.built = {};
   const ChromaAxis c = chroma_axis(s, siting, vertical);
   const int samples = ((size - 1 + c.odd) >> 1) + 1;
   for (int d = from; d < to; ++d) {

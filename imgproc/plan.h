@@ -3,6 +3,7 @@
 #define FOVEAL_IMGPROC_PLAN_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,16 @@ struct Axis {
   bool single = false;  // all weights are 1, 0: one tap
   bool unit = false;    // single, and indices rise by one
   bool falls = false;   // single, and indices fall by one
+
+  // Pixel indices scale * (d + 0.5) + shift - 0.5 of tensor pixels [from, to), of `size` ones.
+  struct Rule {
+    double scale, shift;
+    bool nearest, flipped;
+    int from, to, size;
+    Outside outside;
+    bool operator==(const Rule&) const = default;
+  };
+  std::optional<Rule> built;  // what all this follows from, if it does: kept from run to run
 };
 
 // Which part of a kGather run is sampled in whole numbers.

@@ -15,8 +15,9 @@ const uint8_t* address(const Source& s, int c, int x, int y) {
   return ch.data + (ch.line(y) * ch.row + ch.column(x) * ch.pixel) * s.size;
 }
 
+// below: -1, or a memory row with the same chroma.
 template <class T>
-YuvRowOf<T> yuv_row_of(const Source& s, int x, int y) {
+YuvRowOf<T> yuv_row_of(const Source& s, int x, int y, int below) {
   const auto at = [&](int c) { return reinterpret_cast<const T*>(address(s, c, x, y)); };
   const Channel &luma = s.channel[0], &chroma = s.channel[1];
   return {at(0),
@@ -25,7 +26,8 @@ YuvRowOf<T> yuv_row_of(const Source& s, int x, int y) {
           static_cast<int>(chroma.pixel),
           (x + chroma.odd_x) & chroma.shift_x,
           static_cast<int>(luma.pixel),
-          chroma.shift_x};
+          chroma.shift_x,
+          below < 0 ? nullptr : reinterpret_cast<const T*>(address(s, 0, x, below))};
 }
 
 void run_gray(const Plan& p, int x, int y, int n, uint8_t* out) {
@@ -43,21 +45,17 @@ void run_gray(const Plan& p, int x, int y, int n, uint8_t* out) {
   r.k->convert.luma(base, pixel, offset, m, n, out);
 }
 
-// Memory row `below` has the same chroma and goes to out_below; -1: there is none.
+// out_below: of row `below`, see yuv_row_of.
 void run_yuv(const Plan& p, int x, int y, int below, int n, uint8_t* out, uint8_t* out_below) {
   const Run& r = p.run;
   const Source& s = r.source;
-  const auto row_of = [&](auto row) {
-    if (below >= 0) row.y_below = reinterpret_cast<decltype(row.y)>(address(s, 0, x, below));
-    return row;
-  };
   if (r.fast) return r.k->convert.fast_yuv(yuv_row(s, x, y), r.fixed, n, out);
   if (converts_rows(s))
-    return r.k->convert.yuv(row_of(yuv_row(s, x, y)), r.color.m, n, out, out_below);
+    return r.k->convert.yuv(yuv_row_of<uint8_t>(s, x, y, below), r.color.m, n, out, out_below);
   float m[3][4];  // of stored numbers; the unit is a power of two, so that nothing is rounded
   for (int j = 0; j < 3; ++j)
     for (int i = 0; i < 4; ++i) m[j][i] = r.color.m[j][i] * (i < 3 ? s.unit : 1);
-  r.k->convert.deep_yuv(row_of(yuv_row_of<uint16_t>(s, x, y)), m, n, out, out_below);
+  r.k->convert.deep_yuv(yuv_row_of<uint16_t>(s, x, y, below), m, n, out, out_below);
 }
 
 // Whether memory rows a and b are made at once: both see the same rows of chroma.
@@ -158,7 +156,7 @@ bool converts_rows(const Source& s) {
          s.channel[1].pixel == s.channel[2].pixel;
 }
 
-YuvRow yuv_row(const Source& s, int x, int y) { return yuv_row_of<uint8_t>(s, x, y); }
+YuvRow yuv_row(const Source& s, int x, int y) { return yuv_row_of<uint8_t>(s, x, y, -1); }
 
 bool can_run_fast(const Plan& p) {
   const Source& s = p.run.source;

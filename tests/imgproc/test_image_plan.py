@@ -56,6 +56,28 @@ def test_threads_may_share_a_plan(workers: int) -> None:
     assert not wrong
 
 
+@pytest.mark.parametrize("sample", ["bilinear", "nearest"])
+@pytest.mark.parametrize("border", ["replicate", "constant"])
+def test_tables_follow_the_frame(sample: str, border: str) -> None:
+    """Runs for other frames and regions in turn are what fresh plans give."""
+    frames = [make(*f, rotation=r)[0] for f in SIZES for r in (0, 90, 180)]
+    rois = [Rect(0, 0, 40, 30), Rect(3, 1, 40, 30), Rect(-4, -6, 44, 37), Rect(0, 0, 20, 15)]
+    spec = Pipeline(
+        size=(40, 30),
+        roi="per_call",
+        sample={"k": sample},
+        border={"k": border},
+        norm=Norm(1 / 255),
+    )
+    plan = spec.compile()
+    for roi in rois:
+        for frame in frames:
+            for one in (roi, rois[0], roi, roi):
+                np.testing.assert_array_equal(plan(frame, one)[0], spec.compile()(frame, one)[0])
+
+
+SIZES = (("nv12", 47, 41), ("nv12", 46, 41), ("rgb", 47, 41))
+
 DIMS = [([1, 3, 6, 8], "nchw"), ([1, 6, 8, 3], "nhwc"), ([-1, 3, -1, -1], "nchw")]
 DIMS += [([-1, -1, -1, 3], "nhwc"), ([1, -1, 6, 8], "nchw")]
 
