@@ -261,8 +261,12 @@ fv_status* fv_image_spec_from_json(const char* json, size_t bytes, fv_image_spec
   });
 }
 void fv_image_spec_free(fv_image_spec* spec) { delete spec; }
-const char* fv_image_spec_json(const fv_image_spec* spec) { return spec->spec.json.c_str(); }
-const char* fv_image_spec_digest(const fv_image_spec* spec) { return spec->spec.digest.c_str(); }
+const char* fv_image_spec_json(const fv_image_spec* spec) {
+  return spec ? spec->spec.json.c_str() : "";
+}
+const char* fv_image_spec_digest(const fv_image_spec* spec) {
+  return spec ? spec->spec.digest.c_str() : "";
+}
 
 fv_status* fv_image_spec_size(const fv_image_spec* spec, const fv_frame* frame, const fv_roi* roi,
                               int32_t size[2]) {
@@ -293,8 +297,11 @@ fv_status* fv_image_plan_create_quantized(const fv_image_spec* spec, const fv_te
   });
 }
 void fv_image_plan_free(fv_image_plan* plan) { delete plan; }
-uint64_t fv_image_plan_bytes(const fv_image_plan* plan) { return plan->plan.store.bytes; }
+uint64_t fv_image_plan_bytes(const fv_image_plan* plan) {
+  return plan ? plan->plan.store.bytes : 0;
+}
 const char* fv_image_plan_explain(fv_image_plan* plan) {
+  if (!plan) return "";
   return guard_or("", [&] {
     plan->plan.text = explain(plan->plan);
     return plan->plan.text.c_str();

@@ -246,11 +246,19 @@ fv_status* fv_decoder_from_json(const char* json, size_t bytes, fv_decoder** out
   });
 }
 void fv_decoder_free(fv_decoder* decoder) { delete decoder; }
-const char* fv_decoder_json(const fv_decoder* decoder) { return decoder->json.c_str(); }
-fv_decoder_result fv_decoder_gives(const fv_decoder* decoder) { return decoder->kind->gives(); }
-int32_t fv_decoder_points(const fv_decoder* decoder) { return decoder->kind->points(); }
-int32_t fv_decoder_point_values(const fv_decoder* decoder) { return decoder->kind->point_values(); }
-int32_t fv_decoder_max(const fv_decoder* decoder) { return decoder->kind->most(); }
+const char* fv_decoder_json(const fv_decoder* decoder) {
+  return decoder ? decoder->json.c_str() : "";
+}
+fv_decoder_result fv_decoder_gives(const fv_decoder* decoder) {
+  return decoder ? decoder->kind->gives() : 0;
+}
+int32_t fv_decoder_points(const fv_decoder* decoder) {
+  return decoder ? decoder->kind->points() : 0;
+}
+int32_t fv_decoder_point_values(const fv_decoder* decoder) {
+  return decoder ? decoder->kind->point_values() : 0;
+}
+int32_t fv_decoder_max(const fv_decoder* decoder) { return decoder ? decoder->kind->most() : 0; }
 
 fv_status* fv_decoder_run(const fv_decoder* decoder, const fv_tensor* tensors, size_t tensor_count,
                           const fv_transform* transform, fv_detection* detections, float* points,

@@ -230,7 +230,7 @@ fv_status* fv_roi_rule_from_json(const char* json, size_t bytes, fv_roi_rule** o
   });
 }
 void fv_roi_rule_free(fv_roi_rule* rule) { delete rule; }
-const char* fv_roi_rule_json(const fv_roi_rule* rule) { return rule->json.c_str(); }
+const char* fv_roi_rule_json(const fv_roi_rule* rule) { return rule ? rule->json.c_str() : ""; }
 
 fv_status* fv_roi_rule_apply(const fv_roi_rule* rule, const float* box, const float* points,
                              int32_t count, int32_t values, fv_roi* out) {

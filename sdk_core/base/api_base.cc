@@ -36,7 +36,7 @@ void fv_log_set(fv_log_level level, fv_log_sink sink, void* ctx) {
 }
 
 fv_status* fv_pool_new(int32_t threads, fv_pool** out) {
-  return foveal::guard(__func__, [&] {
+  return foveal::guard(__func__, {{"out", out}}, [&] {
     if (threads < 0 || threads > 64)
       return foveal::Status(FV_INVALID_ARGUMENT,
                             foveal::format("threads is %d, expected 0 (choose) to 64", threads));

@@ -7,13 +7,14 @@
 // call, and running out of memory ends the process.
 //
 //   fv_status* fv_thing_new(fv_thing** out) {
-//     return guard(__func__, [&] { ...; return ok(); });
+//     return guard(__func__, {{"out", out}}, [&] { ...; return ok(); });
 //   }
 #ifndef FOVEAL_BASE_GUARD_H_
 #define FOVEAL_BASE_GUARD_H_
 
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <new>
 #include <stdexcept>
 
@@ -59,6 +60,23 @@ fv_status* guard(const char* where, F&& f) noexcept {
   return guard_call(
       where, [](void* ctx) { return into_c((*static_cast<Fn*>(ctx))()); },
       const_cast<void*>(static_cast<const void*>(&f)));
+}
+
+struct Argument {
+  const char* name;
+  const void* pointer;
+  size_t count = 1;  // of the elements behind it: with 0 of them it may be NULL
+};
+
+// The same after checking that these arguments were given.
+template <class F>
+fv_status* guard(const char* where, std::initializer_list<Argument> needed, F&& f) noexcept {
+  return guard(where, [&]() -> fv_status* {
+    for (const Argument& a : needed)
+      if (!a.pointer && a.count)
+        return Status(FV_INVALID_ARGUMENT, format("%s: %s is NULL", where, a.name)).release();
+    return into_c(f());
+  });
 }
 
 // f(), or `otherwise` when memory runs out: for answers that are no errors.

@@ -18,6 +18,13 @@ namespace {
 
 Status invalid(std::string message) { return Status(FV_INVALID_ARGUMENT, std::move(message)); }
 
+// NULL: there is no such node.
+const Node* node_at(const fv_graph* g, int32_t i) {
+  return g && i >= 0 && i < static_cast<int32_t>(g->graph.nodes.size())
+             ? &g->graph.nodes[static_cast<size_t>(i)]
+             : nullptr;
+}
+
 Result<TensorType> make_type(const char* name, fv_dtype dtype, int32_t rank, const int64_t* dims) {
   const std::string where = std::string("value '") + (name ? name : "") + "'";
   // 0 = not declared: verify fills it in.
@@ -31,10 +38,19 @@ Result<TensorType> make_type(const char* name, fv_dtype dtype, int32_t rank, con
   return TensorType{dtype, Dims(dims, dims + rank)};
 }
 
+const void* data_of(const fv_attr& a) {
+  if (a.type == FV_ATTR_INT || a.type == FV_ATTR_INTS) return a.ints;
+  if (a.type == FV_ATTR_FLOAT || a.type == FV_ATTR_FLOATS) return a.floats;
+  return a.string;
+}
+
 Result<Attrs> make_attrs(const fv_named_attr* attrs, size_t count) {
   Attrs out;
   for (size_t i = 0; i < count; ++i) {
     const fv_attr& a = attrs[i].attr;
+    if (!attrs[i].name) return invalid(format("attribute %zu has no name", i));
+    const uint64_t count = a.type == FV_ATTR_INT || a.type == FV_ATTR_FLOAT ? 1 : a.count;
+    if (count && !data_of(a)) return invalid(format("attribute '%s' has no data", attrs[i].name));
     Attr attr{attrs[i].name, int64_t{0}};
     switch (a.type) {
       case FV_ATTR_INT:
@@ -85,7 +101,7 @@ Status check_values(const Graph& g, const int32_t* values, size_t count, int32_t
 extern "C" {
 
 fv_status* fv_graph_new(fv_graph** out) {
-  return guard(__func__, [&]() -> Status {
+  return guard(__func__, {{"out", out}}, [&]() -> Status {
     *out = new fv_graph;
     return ok();
   });
@@ -95,37 +111,43 @@ void fv_graph_free(fv_graph* g) { delete g; }
 fv_status* fv_graph_add_value(fv_graph* g, const char* name, fv_dtype dtype, int32_t rank,
                               const int64_t* dims, const char* const* dim_names,
                               int32_t* out_value) {
-  return guard(__func__, [&]() -> Status {
-    auto type = make_type(name, dtype, rank, dims);
-    if (!type.ok()) return std::move(type.status());
-    std::vector<std::string> names;
-    for (int32_t i = 0; dim_names && i < rank; ++i)
-      names.emplace_back(dim_names[i] ? dim_names[i] : "");
-    *out_value = g->graph.add_value(name, type.take(), std::move(names));
-    return ok();
-  });
+  return guard(
+      __func__,
+      {{"graph", g}, {"name", name}, {"dims", dims, size_t{rank > 0}}, {"out_value", out_value}},
+      [&]() -> Status {
+        auto type = make_type(name, dtype, rank, dims);
+        if (!type.ok()) return std::move(type.status());
+        std::vector<std::string> names;
+        for (int32_t i = 0; dim_names && i < rank; ++i)
+          names.emplace_back(dim_names[i] ? dim_names[i] : "");
+        *out_value = g->graph.add_value(name, type.take(), std::move(names));
+        return ok();
+      });
 }
 
 fv_status* fv_graph_add_constant(fv_graph* g, const char* name, fv_dtype dtype, int32_t rank,
                                  const int64_t* dims, const void* data, int32_t* out_value) {
-  return guard(__func__, [&]() -> Status {
-    auto type = make_type(name, dtype, rank, dims);
-    if (!type.ok()) return std::move(type.status());
-    const int64_t bytes = storage_bytes(type.value(), kPlain);
-    if (bytes < 0)
-      return shape_error(std::string("constant '") + name + "': shape " +
-                         to_string(type.value().dims) + " is not concrete");
-    Constant constant = Constant::copy_of(data, static_cast<uint64_t>(bytes));
-    if (!constant)
-      return Status(FV_OUT_OF_MEMORY, format("no memory for constant '%s' of %lld bytes", name,
-                                             static_cast<long long>(bytes)));
-    *out_value = g->graph.add_constant(name, type.take(), std::move(constant));
-    return ok();
-  });
+  return guard(
+      __func__,
+      {{"graph", g}, {"name", name}, {"dims", dims, size_t{rank > 0}}, {"out_value", out_value}},
+      [&]() -> Status {
+        auto type = make_type(name, dtype, rank, dims);
+        if (!type.ok()) return std::move(type.status());
+        const int64_t bytes = storage_bytes(type.value(), kPlain);
+        if (bytes < 0)
+          return shape_error(std::string("constant '") + name + "': shape " +
+                             to_string(type.value().dims) + " is not concrete");
+        Constant constant = Constant::copy_of(data, static_cast<uint64_t>(bytes));
+        if (!constant)
+          return Status(FV_OUT_OF_MEMORY, format("no memory for constant '%s' of %lld bytes", name,
+                                                 static_cast<long long>(bytes)));
+        *out_value = g->graph.add_constant(name, type.take(), std::move(constant));
+        return ok();
+      });
 }
 
 fv_status* fv_graph_set_quantization(fv_graph* g, int32_t v, double scale, int32_t zero_point) {
-  return guard(__func__, [&]() -> Status {
+  return guard(__func__, {{"graph", g}}, [&]() -> Status {
     FV_TRY(check_values(g->graph, &v, 1, 0, "argument"));
     if (scale == 0) return invalid("scale: expected a finite number above 0, got 0");
     g->graph.value(v).quantization = {scale, zero_point};
@@ -136,41 +158,50 @@ fv_status* fv_graph_set_quantization(fv_graph* g, int32_t v, double scale, int32
 fv_status* fv_graph_add_node(fv_graph* g, const char* op, const char* name, const int32_t* inputs,
                              size_t input_count, const int32_t* outputs, size_t output_count,
                              const fv_named_attr* attrs, size_t attr_count) {
-  return guard(__func__, [&]() -> Status {
-    FV_TRY(check_values(g->graph, inputs, input_count, -1, "input"));
-    FV_TRY(check_values(g->graph, outputs, output_count, 0, "output"));
-    auto made = make_attrs(attrs, attr_count);
-    if (!made.ok()) return std::move(made.status()).within(op);
-    g->graph.add_node(op, name, std::vector<int>(inputs, inputs + input_count),
-                      std::vector<int>(outputs, outputs + output_count), made.take());
-    return ok();
-  });
+  return guard(__func__,
+               {{"graph", g},
+                {"op", op},
+                {"name", name},
+                {"inputs", inputs, input_count},
+                {"outputs", outputs, output_count},
+                {"attrs", attrs, attr_count}},
+               [&]() -> Status {
+                 FV_TRY(check_values(g->graph, inputs, input_count, -1, "input"));
+                 FV_TRY(check_values(g->graph, outputs, output_count, 0, "output"));
+                 auto made = make_attrs(attrs, attr_count);
+                 if (!made.ok()) return std::move(made.status()).within(op);
+                 g->graph.add_node(op, name, std::vector<int>(inputs, inputs + input_count),
+                                   std::vector<int>(outputs, outputs + output_count), made.take());
+                 return ok();
+               });
 }
 
 fv_status* fv_graph_set_io(fv_graph* g, const int32_t* inputs, size_t input_count,
                            const int32_t* outputs, size_t output_count) {
-  return guard(__func__, [&]() -> Status {
-    FV_TRY(check_values(g->graph, inputs, input_count, 0, "graph input"));
-    FV_TRY(check_values(g->graph, outputs, output_count, 0, "graph output"));
-    g->graph.inputs.assign(inputs, inputs + input_count);
-    g->graph.outputs.assign(outputs, outputs + output_count);
-    return ok();
-  });
+  return guard(__func__,
+               {{"graph", g}, {"inputs", inputs, input_count}, {"outputs", outputs, output_count}},
+               [&]() -> Status {
+                 FV_TRY(check_values(g->graph, inputs, input_count, 0, "graph input"));
+                 FV_TRY(check_values(g->graph, outputs, output_count, 0, "graph output"));
+                 g->graph.inputs.assign(inputs, inputs + input_count);
+                 g->graph.outputs.assign(outputs, outputs + output_count);
+                 return ok();
+               });
 }
 
 fv_status* fv_graph_set_meta(fv_graph* g, const char* key, const char* value) {
-  return guard(__func__, [&]() -> Status {
+  return guard(__func__, {{"graph", g}, {"key", key}, {"value", value}}, [&]() -> Status {
     g->graph.meta[key] = value;
     return ok();
   });
 }
 
 fv_status* fv_graph_verify(fv_graph* g) {
-  return guard(__func__, [&] { return verify(g->graph); });
+  return guard(__func__, {{"graph", g}}, [&] { return verify(g->graph); });
 }
 
 fv_status* fv_graph_value(const fv_graph* g, int32_t v, fv_tensor* out) {
-  return guard(__func__, [&]() -> Status {
+  return guard(__func__, {{"graph", g}, {"out", out}}, [&]() -> Status {
     FV_TRY(check_values(g->graph, &v, 1, 0, "argument"));
     describe(g->graph.type(v), g->graph.value(v).name.c_str(), out);
     return ok();
@@ -178,14 +209,14 @@ fv_status* fv_graph_value(const fv_graph* g, int32_t v, fv_tensor* out) {
 }
 
 fv_status* fv_graph_save(fv_graph* g, const char* path) {
-  return guard(__func__, [&]() -> Status {
+  return guard(__func__, {{"graph", g}, {"path", path}}, [&]() -> Status {
     FV_TRY(verify(g->graph));
     return save_model(g->graph, path);
   });
 }
 
 fv_status* fv_graph_to_model(fv_graph* g, fv_model** out) {
-  return guard(__func__, [&]() -> Status {
+  return guard(__func__, {{"graph", g}, {"out", out}}, [&]() -> Status {
     FV_TRY(verify(g->graph));
     *out = new fv_model(g->graph);
     return ok();
@@ -193,41 +224,52 @@ fv_status* fv_graph_to_model(fv_graph* g, fv_model** out) {
 }
 
 fv_status* fv_graph_from_model(const fv_model* model, fv_graph** out) {
-  return guard(__func__, [&]() -> Status {
+  return guard(__func__, {{"model", model}, {"out", out}}, [&]() -> Status {
     *out = new fv_graph{model->graph};
     return ok();
   });
 }
 
-int32_t fv_graph_values(const fv_graph* g) { return static_cast<int32_t>(g->graph.values.size()); }
-int32_t fv_graph_nodes(const fv_graph* g) { return static_cast<int32_t>(g->graph.nodes.size()); }
+int32_t fv_graph_values(const fv_graph* g) {
+  return g ? static_cast<int32_t>(g->graph.values.size()) : 0;
+}
+int32_t fv_graph_nodes(const fv_graph* g) {
+  return g ? static_cast<int32_t>(g->graph.nodes.size()) : 0;
+}
 const void* fv_graph_constant(const fv_graph* g, int32_t v) {
-  return g->graph.value(v).constant.data;
+  return v >= 0 && v < fv_graph_values(g) ? g->graph.value(v).constant.data : nullptr;
 }
 const char* fv_graph_node_op(const fv_graph* g, int32_t i) {
-  return g->graph.nodes[static_cast<size_t>(i)].op.c_str();
+  const Node* node = node_at(g, i);
+  return node ? node->op.c_str() : "";
 }
 const char* fv_graph_node_name(const fv_graph* g, int32_t i) {
-  return g->graph.nodes[static_cast<size_t>(i)].name.c_str();
+  const Node* node = node_at(g, i);
+  return node ? node->name.c_str() : "";
 }
 size_t fv_graph_node_inputs(const fv_graph* g, int32_t i) {
-  return g->graph.nodes[static_cast<size_t>(i)].inputs.size();
+  const Node* node = node_at(g, i);
+  return node ? node->inputs.size() : 0;
 }
 int32_t fv_graph_node_input(const fv_graph* g, int32_t i, size_t k) {
-  return g->graph.nodes[static_cast<size_t>(i)].inputs[k];
+  return k < fv_graph_node_inputs(g, i) ? node_at(g, i)->inputs[k] : -1;
 }
 size_t fv_graph_node_outputs(const fv_graph* g, int32_t i) {
-  return g->graph.nodes[static_cast<size_t>(i)].outputs.size();
+  const Node* node = node_at(g, i);
+  return node ? node->outputs.size() : 0;
 }
 int32_t fv_graph_node_output(const fv_graph* g, int32_t i, size_t k) {
-  return g->graph.nodes[static_cast<size_t>(i)].outputs[k];
+  return k < fv_graph_node_outputs(g, i) ? node_at(g, i)->outputs[k] : -1;
 }
 size_t fv_graph_node_attrs(const fv_graph* g, int32_t i) {
-  return g->graph.nodes[static_cast<size_t>(i)].attrs.size();
+  const Node* node = node_at(g, i);
+  return node ? node->attrs.size() : 0;
 }
 fv_status* fv_graph_node_attr(const fv_graph* g, int32_t i, size_t k, fv_named_attr* out) {
-  return guard(__func__, [&]() -> Status {
-    const Attrs& attrs = g->graph.nodes[static_cast<size_t>(i)].attrs;
+  return guard(__func__, {{"graph", g}, {"out", out}}, [&]() -> Status {
+    const Node* node = node_at(g, i);
+    if (!node) return invalid(format("node %d, expected less than %d", i, fv_graph_nodes(g)));
+    const Attrs& attrs = node->attrs;
     if (k >= attrs.size())
       return invalid(format("attribute %zu, expected less than %zu", k, attrs.size()));
     *out = {attrs[k].name.c_str(), attr_view(attrs[k].value)};
@@ -236,7 +278,8 @@ fv_status* fv_graph_node_attr(const fv_graph* g, int32_t i, size_t k, fv_named_a
 }
 double fv_graph_node_macs(const fv_graph* g, int32_t i) {
   return guard_or(-1.0, [&]() -> double {
-    const Node& node = g->graph.nodes[static_cast<size_t>(i)];
+    if (!node_at(g, i)) return -1;
+    const Node& node = *node_at(g, i);
     const OpDef* def = op_table().find(node.op);
     std::vector<TensorType> in, out;
     for (int v : node.inputs) {
@@ -254,26 +297,32 @@ double fv_graph_node_macs(const fv_graph* g, int32_t i) {
 fv_status* fv_op_infer(const char* op, const fv_tensor* inputs, size_t input_count,
                        const fv_named_attr* attrs, size_t attr_count, fv_tensor* out,
                        size_t output_count) {
-  return guard(__func__, [&]() -> Status {
-    auto made = make_attrs(attrs, attr_count);
-    if (!made.ok()) return std::move(made.status()).within(op).for_op(op);
-    Attrs full = made.take();
-    std::vector<TensorType> types;
-    std::vector<const TensorType*> present;
-    types.reserve(input_count);  // pointers into it
-    for (size_t i = 0; i < input_count; ++i) {
-      const fv_tensor& t = inputs[i];
-      if (t.rank > FV_MAX_RANK)
-        return shape_error(
-            format("%s: input %zu has rank %d, expected 0 to %d", op, i, t.rank, FV_MAX_RANK));
-      types.push_back({t.dtype, Dims(t.dims, t.dims + std::max(t.rank, 0))});
-      present.push_back(t.rank < 0 ? nullptr : &types.back());
-    }
-    auto results = infer_op(op, full, present, output_count);
-    if (!results.ok()) return std::move(results.status()).for_op(op);
-    for (size_t i = 0; i < output_count; ++i) describe(results.value()[i], "", &out[i]);
-    return ok();
-  });
+  return guard(__func__,
+               {{"op", op},
+                {"inputs", inputs, input_count},
+                {"attrs", attrs, attr_count},
+                {"out", out, output_count}},
+               [&]() -> Status {
+                 auto made = make_attrs(attrs, attr_count);
+                 if (!made.ok()) return std::move(made.status()).within(op).for_op(op);
+                 Attrs full = made.take();
+                 std::vector<TensorType> types;
+                 std::vector<const TensorType*> present;
+                 types.reserve(input_count);  // pointers into it
+                 for (size_t i = 0; i < input_count; ++i) {
+                   const fv_tensor& t = inputs[i];
+                   if (t.rank > FV_MAX_RANK)
+                     return shape_error(format("%s: input %zu has rank %d, expected 0 to %d", op, i,
+                                               t.rank, FV_MAX_RANK));
+                   types.push_back({t.dtype, Dims(t.dims, t.dims + std::max(t.rank, 0))});
+                   present.push_back(t.rank < 0 ? nullptr : &types.back());
+                 }
+                 auto results = infer_op(op, full, present, output_count);
+                 if (!results.ok()) return std::move(results.status()).for_op(op);
+                 for (size_t i = 0; i < output_count; ++i)
+                   describe(results.value()[i], "", &out[i]);
+                 return ok();
+               });
 }
 
 const char* fv_ops_json(void) {

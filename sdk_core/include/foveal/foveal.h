@@ -39,6 +39,9 @@ typedef struct fv_graph fv_graph;     /* a graph under construction */
 
 FV_API const char* fv_version(void);
 
+/* Pointers that a comment does not call optional must not be NULL: then FV_INVALID_ARGUMENT says
+ * which one was, and what returns no status gives 0, NULL or "". Freeing NULL does nothing. */
+
 /* ---- Errors ------------------------------------------------------------------------- */
 FV_API fv_code fv_status_code(const fv_status* status);
 FV_API const char* fv_status_message(const fv_status* status); /* operation, expected, got */
