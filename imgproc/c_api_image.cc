@@ -9,6 +9,7 @@
 #include "foveal/imgproc.h"
 #include "imgproc/geometry/mask_walk.h"
 #include "imgproc/plan.h"
+#include "imgproc/plans/block.h"
 #include "imgproc/rows/isa.h"
 
 using namespace foveal;
@@ -57,18 +58,7 @@ Status open_transform(const fv_transform* t, fv_space from, fv_space to, Mat3& m
   return ok();
 }
 
-const char* separable_name(const Run& r) {
-  if (r.transposed) return r.whole ? "quarter turn, whole numbers" : "quarter turn, floats";
-  return r.whole ? "straight, whole numbers" : "straight, floats";
-}
-
 std::string explain(const Plan& p) {
-  static constexpr const char* kKinds[] = {"rows first (axis-aligned)",
-                                           "taps (axis-aligned)",
-                                           "gather (affine or projective)",
-                                           "cv2",
-                                           "separable filter",
-                                           "pillow"};
   std::string t =
       format("image plan: %dx%d %s, tensor %llu bytes, kernels %s\n", p.spec.width, p.spec.height,
              dtype_name(p.store.dtype), static_cast<unsigned long long>(p.store.bytes), isa_name());
@@ -82,30 +72,17 @@ std::string explain(const Plan& p) {
   t += format("last frame: %s %dx%d, rotation %d%s -> upright %dx%d\n",
               format_info(p.ran_format)->name, frame.width, frame.height, g.rotation,
               g.mirror ? ", mirrored" : "", g.upright_width, g.upright_height);
-  t += format("plan: %s, %s%s, chunks of %d pixels, image area [%d, %d, %d, %d]\n",
-              r.kind == PlanKind::kPillow && !is_pillow(p.spec) ? "torch"
-                                                                : kKinds[static_cast<int>(r.kind)],
-              r.kind == PlanKind::kCv2         ? cv2_name(p.cv2)
-              : r.kind == PlanKind::kPillow    ? pillow_name(p.pillow)
-              : r.kind == PlanKind::kSeparable ? separable_name(r)
-              : r.kind == PlanKind::kGather    ? (r.map.projective ? "projective" : "affine")
-              : r.fast                         ? "one tap: bytes to bytes, fixed point"
-              : r.direct && r.transposed       ? "one tap: bytes to bytes, quarter turn"
-              : r.direct                       ? "one tap: bytes to bytes"
-                                               : (p.x.single && p.y.single ? "one tap: exact copy"
-                                                  : r.transposed           ? "quarter turn"
-                                                                           : "straight"),
-              r.lerp || (r.kind == PlanKind::kGather && r.warp.on) ? ", in whole numbers" : "",
-              r.step, g.x0, g.y0, g.x1, g.y1);
+  t += format("plan: %s, %s, chunks of %d pixels, image area [%d, %d, %d, %d]\n", r.kind->name,
+              r.kind->detail(p), r.step, g.x0, g.y0, g.x1, g.y1);
   if (r.planes)
     t += format("picture: %s, %s\n", format_info(p.picture_format)->name, planes_name(p));
   if (r.reduced) {
     const Plan& q = p.smaller[0];
-    const AxisMap &x = q.fx.map, &y = q.fy.map;
+    const AxisMap &x = q.separable.x.map, &y = q.separable.y.map;
     t +=
         format("antialias: first, pixels [%g, %g, %g, %g] of the frame become %dx%d of 16 bits%s\n",
                x.start, y.start, x.start + x.scale * x.to, y.start + y.scale * y.to, x.to, y.to,
-               q.run.whole ? ", in whole numbers" : "");
+               q.separable.whole ? ", in whole numbers" : "");
   }
   static constexpr const char* kSitings[] = {"", "center", "left", "top_left"};
   if (r.linear) t += format("chroma: linear, sited %s\n", kSitings[static_cast<int>(r.siting)]);
@@ -233,9 +210,6 @@ Status create_plan(const Spec& given, const fv_tensor& input, fv_axis_order orde
   if (is_cv2(spec)) size_cv2(p);
   size_lerp(p);
   p.pillow.k = &pillow_kernels();
-  p.run.filter = &filter_kernels();
-  p.run.fixed_filter = &fixed_filter_kernels();
-  p.run.warps = &warp_kernels();
   return make_finish(quantization, p);
 }
 

@@ -236,8 +236,7 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   FV_ASSIGN(r.geometry, plan_geometry(s, r.source.width, r.source.height, frame.rotation,
                                       frame.mirror != 0, roi));
   r.k = &kernels();
-  r.lerp = nullptr;
-  r.direct = r.fast = r.luma = r.reduced = false;
+  r.fast = r.luma = r.reduced = false;
   r.step = kChunk;
   r.jumps = false;
   const double* turn = r.geometry.sensor_from_tensor.m;
@@ -273,18 +272,14 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
                     "use \"bilinear\", profile \"exact\" or \"fast\"");
     FV_TRY(lower_reduced(p, map));
   } else if (filter) {
-    r.jumps = false;
     const AxisMap x =
         straight ? axis_map(r, 0, m[0], m[2], false) : axis_map(r, 0, m[3], m[5], true);
     const AxisMap y =
         straight ? axis_map(r, 1, m[4], m[5], true) : axis_map(r, 1, m[1], m[2], false);
     if (is_torch_bytes(s) && !r.constant) return lower_torch_bytes(p, x, y);
-    r.kind = PlanKind::kSeparable;
-    FV_TRY(build_filter(s, x, p.fx));
-    FV_TRY(build_filter(s, y, p.fy));
-    r.whole = choose_whole(p);
-    r.skips = false;
-    if (crossed || !r.whole) r.step = BandBlock(crossed).columns;
+    FV_TRY(build_filter(s, x, p.separable.x));
+    FV_TRY(build_filter(s, y, p.separable.y));
+    lower_separable(p);
     return ok();
   }
   if (straight || crossed) {
@@ -311,7 +306,7 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
       return ok();
     }
     build_offsets(p, g.x0, g.x1);
-    r.kind = PlanKind::kAxisAligned;
+    r.kind = &kTaps;
     // Source elements per tensor pixel, of the densest plane.
     double elements = 0;
     for (int i = 0; i < r.source.groups; ++i) {
@@ -322,18 +317,19 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
     // Mirrored taps go back and forth.
     const bool ordered = r.outside != Outside::kMirror;
     if (straight && ordered && !one_tap && elements <= kRowsFirstLimit) {
-      r.kind = PlanKind::kRowsFirst;
+      r.kind = &kRowsFirst;
       // The chunk's elements, its last tap (2 pixels of at most 64) included, fit a kernel row.
       r.step = std::min(static_cast<int>((kSpan - 256) / std::max(elements, 1.0)) & ~7, kChunk);
     }
-    r.direct = can_run_direct(p);
+    if (!can_run_direct(p)) return ok();
+    r.kind = &kBytesToBytes;
     r.fast = can_run_fast(p);
     if (r.fast) r.fixed = make_fixed(r.color);
   } else {
-    r.kind = PlanKind::kGather;
+    r.kind = &kGather;
     r.jumps = !r.reduced;
-    r.map = gather_map(m, !affine);
-    if (r.linear) r.chroma_map = chroma_map(r.source, r.siting, r.map);
+    r.gather.map = gather_map(m, !affine);
+    if (r.linear) r.gather.chroma_map = chroma_map(r.source, r.siting, r.gather.map);
     lower_warp(r);
   }
   return ok();

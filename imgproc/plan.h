@@ -2,22 +2,22 @@
 #ifndef FOVEAL_IMGPROC_PLAN_H_
 #define FOVEAL_IMGPROC_PLAN_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "imgproc/filter.h"
 #include "imgproc/frame.h"
 #include "imgproc/geometry/transform.h"
 #include "imgproc/plans/cv2.h"
+#include "imgproc/plans/gather.h"
+#include "imgproc/plans/kind.h"
 #include "imgproc/plans/lerp.h"
 #include "imgproc/plans/pillow.h"
+#include "imgproc/plans/separable.h"
 #include "imgproc/plans/sides.h"
-#include "imgproc/rows/filter.h"
 #include "imgproc/rows/kernels.h"
-#include "imgproc/rows/lerp.h"
-#include "imgproc/rows/warp.h"
 #include "imgproc/spec.h"
 
 namespace foveal::imgproc {
@@ -49,10 +49,6 @@ struct ColorMap {
   float m[3][4] = {};  // row j: weights of the three source components, constant
 };
 
-inline constexpr int kBandRows = 16;  // tensor rows of a band, but for quarter turns of filters
-
-enum class PlanKind { kRowsFirst, kAxisAligned, kGather, kCv2, kSeparable, kPillow };
-
 // Taps along one axis of the tensor, for source positions that do not depend on the other.
 struct Axis {
   std::vector<int32_t> i0, i1;  // clamped source indices
@@ -72,68 +68,61 @@ struct Axis {
   std::optional<Rule> built;  // what all this follows from, if it does: kept from run to run
 };
 
-// Which part of a kGather run is sampled in whole numbers.
-struct Warp {
-  bool on = false;
-  bool all = false;         // the whole image area
-  int32_t most[2][2] = {};  // last left and upper tap: of pixels, of samples of linear chroma
-};
-// kSeparable in whole numbers: sums down source rows are shifted by `shift`, and sums along them
-// times `unit` are values of 0..255.
-struct FixedPlane {
-  int shift = 0;
-  float unit = 0;
-};
-
 // Everything one run needs, fixed before the bands start.
 struct Run {
+  const PlanKind* kind = nullptr;
   const Kernels* k = nullptr;
-  const FilterKernels* filter = nullptr;
-  const FixedFilterKernels* fixed_filter = nullptr;
-  const WarpKernels* warps = nullptr;
-  const LerpKernels* lerp = nullptr;  // axis-aligned runs of bytes: plans/lerp.cc
   Source source;
   Geometry geometry;
-  PlanKind kind = PlanKind::kGather;
+
+  // How tensor pixels find what they see.
   bool transposed = false;  // tensor x walks down source columns (rotations by 90)
   bool nearest = false;
   bool flipped[2] = {};  // rows, columns of the memory run against the upright picture
   Outside outside = Outside::kClamp;
-  bool constant = false;  // the border's colour shows where taps weigh less than 1
-  bool linear = false;    // chroma planes have taps of their own, between samples
-  bool fast = false;      // direct: yuv in fixed point
-  bool whole = false;     // kSeparable: in whole numbers
-  FixedPlane plane[2];    // of whole: of the first group and of the others
-  bool direct = false;    // kAxisAligned: rows of bytes become rows of packed bytes, no floats
-  bool skips = false;     // rows of the tensor are two and more rows of the source apart
-  bool reduced = false;   // kGather: the source is what Plan.smaller makes of the frame
-  bool partial = false;   // kSeparable: only what `sides` cover is made
-  Sides sides;
-  bool jumps = false;               // taps of a row do not follow one row of the source
-  int step = kChunk;                // tensor pixels per chunk
-  LinearMap map;                    // kGather
-  LinearMap chroma_map;             // of linear chroma, tensor pixels to chroma samples
+  bool constant = false;            // the border's colour shows where taps weigh less than 1
+  bool linear = false;              // chroma planes have taps of their own, between samples
   Siting siting = Siting::kCenter;  // of linear chroma
-  Warp warp;                        // kGather
+  Gather gather;
+  bool reduced = false;  // the source is what Plan.smaller makes of the frame
+  bool luma = false;     // pillow profiles: R, G, B become Pillow's "L"
+
+  // In which order.
+  int step = kChunk;     // tensor pixels that are sampled at once
+  bool skips = false;    // rows of the tensor are two and more rows of the source apart
+  bool jumps = false;    // taps of a row do not follow one row of the source
+  bool partial = false;  // only what `sides` cover is made
+  Sides sides;
+
+  // What is made of it.
   ColorMap color;
   ColorMap line_color;  // kPillow: of lines that are converted before they are filtered
-  bool luma = false;    // pillow profiles: R, G, B become Pillow's "L"
-  FixedColor fixed;     // of fast
+  bool fast = false;    // kBytesToBytes: by `fixed`
+  FixedColor fixed;
   float border[3] = {};
   float pad[3] = {};
   bool round = false;
   float scale[3] = {}, bias[3] = {};
   bool plain = false;  // 8-bit tensor, scale 1, bias 0
   bool table = false;  // whole numbers of 256 levels: Plan.table says the element of each
+
+  // And where it goes.
   Store store;
   uint8_t* dst = nullptr;
   bool planes = false;  // the result is a YUV picture, `picture`, not a tensor at `dst`
   Source picture;       // its memory is written
 
-  // What is made of row y of the image area. The outermost rows stand for all that is outside.
-  Columns columns(int y) const {
-    if (!partial || y == geometry.y0 || y + 1 == geometry.y1) return {geometry.x0, geometry.x1};
-    return sides.at(y, geometry.x0, geometry.x1);
+  // What is made of rows [from, to) of the image area. Its outermost rows stand for all that is
+  // outside.
+  Columns columns(int from, int to) const {
+    const Geometry& g = geometry;
+    if (!partial || from == g.y0 || to == g.y1) return {g.x0, g.x1};
+    Columns all = sides.at(from, g.x0, g.x1);
+    for (int y = from + 1; y < to; ++y) {
+      const Columns c = sides.at(y, g.x0, g.x1);
+      all = {std::min(all.from, c.from), std::max(all.to, c.to)};
+    }
+    return all;
   }
 };
 
@@ -146,13 +135,13 @@ struct Plan {
   // Tables of the last run; sized at compile.
   Axis x, y;
   Axis chroma_x, chroma_y;        // of linear chroma
-  Cv2 cv2;                        // kCv2
   std::vector<int32_t> xo[3][2];  // [group][tap] offsets along tensor x
-  Lerp lerp;                      // run.lerp
-  FilterAxis fx, fy;              // kSeparable; kept from run to run
-  Pillow pillow;                  // the pillow profiles
-  std::vector<Plan> smaller;      // run.reduced: the one that has to run before; else unused
-  std::vector<uint16_t> pixels;   // what a plan in `smaller` writes
+  Lerp lerp;
+  Separable separable;
+  Cv2 cv2;
+  Pillow pillow;
+  std::vector<Plan> smaller;     // run.reduced: the one that has to run before; else unused
+  std::vector<uint16_t> pixels;  // what a plan in `smaller` writes
 
   uint16_t table[3][256] = {};  // run.table: bits of the element, per channel and level
 
@@ -166,41 +155,28 @@ struct Plan {
 struct Rows {
   alignas(64) float c[3][kChunk];
   alignas(64) float inside[kChunk];
+
+  // `inside` counts where run.constant.
+  void give(const Run& run, int x, int y, int n, RowSink& sink) const {
+    const float* const in[3] = {c[0], c[1], c[2]};
+    sink.take(x, y, n, in, run.constant ? inside : nullptr);
+  }
 };
-
-// The same of several rows: what kSeparable and quarter turns of bytes make at once. A quarter turn
-// makes columns of the tensor: the higher the block, the fewer times it goes down all of the
-// source.
-struct BandBlock {
-  static constexpr int kColumns = 128, kTurnedRows = 64, kTurnedColumns = 32;
-
-  explicit BandBlock(bool turned)
-      : rows(turned ? kTurnedRows : kBandRows), columns(turned ? kTurnedColumns : kColumns) {}
-  float* row(int y, int component) { return values + (y * 3 + component) * columns; }
-
-  const int rows, columns;
-  alignas(64) float values[kBandRows * 3 * kColumns];
-};
-static_assert(BandBlock::kTurnedRows * BandBlock::kTurnedColumns ==
-              kBandRows * BandBlock::kColumns);
 
 // lower.cc: classify the map, build tables and colour constants. Allocates nothing but tables of
 // filters (kSeparable) that are larger than those of every run before.
 Status lower(Plan& plan, const fv_frame& frame, const fv_roi* roi);
 
-// plans/*.cc: sample tensor pixels [x, x + n) of row y into rows.c (source components), and
-// rows.inside where run.constant.
-void sample_axis_aligned(const Plan& plan, int x, int y, int n, Rows& rows);
-void sample_gather(const Plan& plan, int x, int y, int n, Rows& rows);
-
 // plans/lerp.cc: axis-aligned runs of bytes. size_lerp allocates the tables once; lower_lerp
-// completes a run whose axes are built. Quarter turns fill blocks.
+// completes a run whose axes are built.
 void size_lerp(Plan& plan);
 void lower_lerp(Plan& plan);
-void sample_lerp(const Plan& plan, int x, int y, int n, Rows& rows);
-void sample_lerp(const Plan& plan, int x, int n, int y0, int y1, BandBlock& block);
-// How much of the picture n tensor pixels from (x, y) on see.
-void weigh_inside(const Plan& plan, int x, int y, int n, float* inside);
+
+// How much of the picture n tensor pixels from (x, y) on see, of a run whose axes are built.
+inline void weigh_inside(const Plan& p, int x, int y, int n, float* inside) {
+  const float down = p.y.w0[y] + p.y.w1[y];
+  for (int i = 0; i < n; ++i) inside[i] = (p.x.w0[x + i] + p.x.w1[x + i]) * down;
+}
 
 // plans/warp.cc: which of n tensor pixels from (x, y) on sample_warp takes; writes to rows from
 // `at` on.
@@ -213,20 +189,13 @@ void sample_warp(const Plan& plan, int x, int y, int n, int at, Rows& rows);
 // before any of the plan's.
 Status lower_reduced(Plan& plan, Mat3& sensor_from_tensor);
 
-// Tensor pixels [x, x + n) of rows [y0, y1), no more than the block holds.
-void sample_separable(const Plan& plan, int x, int n, int y0, int y1, BandBlock& block);
-// The same of `count` rows, one or two, of a run in whole numbers that is not transposed.
-void sample_separable(const Plan& plan, int x, int y, int count, int n, Rows* rows);
-// How many of rows [y, y1): two if they share source rows.
-int rows_at_once(const Plan& plan, int y, int y1);
-// Whether whole numbers are exact enough for a run whose tables are built; sets run.plane.
-bool choose_whole(Plan& plan);
+// plans/separable.cc: completes a run whose tables are built.
+void lower_separable(Plan& plan);
 
 // plans/cv2.cc: the profiles "cv2" and "cv2_4", whole values in the tensor's colour. size_cv2
 // allocates the tables once; lower_cv2 completes a run whose source and geometry are known.
 void size_cv2(Plan& plan);
 Status lower_cv2(Plan& plan, const fv_frame& frame, const fv_roi* roi);
-void sample_cv2(const Plan& plan, int x, int y, int n, Rows& rows);
 
 // plans/pillow.cc: the profiles "pillow" and "pillow_12". lower_pillow completes a run whose
 // source, geometry and colour are known; with run.nearest what is left is to take pixels of the
@@ -235,14 +204,10 @@ Status lower_pillow(Plan& plan, const fv_roi* roi);
 // What it shares with others of two passes of bytes: how lines are read (luma: R, G, B become
 // Pillow's "L" first), then, with both tables built, the rest of the run.
 void choose_lines(Plan& plan, bool luma);
-void start_passes(Plan& plan);
+void start_passes(Plan& plan, const PlanKind& kind);
 // plans/torch_bytes.cc: the same for profile "torch" with intermediate "u8", along tensor x and y.
 bool is_torch_bytes(const Spec& spec);
 Status lower_torch_bytes(Plan& plan, const AxisMap& x, const AxisMap& y);
-// Tensor pixels [x, x + n) of rows [y0, y1) into the scratch, n <= run.step, y1 - y0 <=
-// kPillowRows; then row y0 + `row` of them as rows.c.
-void sample_pillow(const Plan& plan, int x, int n, int y0, int y1, PillowScratch& scratch);
-void read_pillow(const Plan& plan, const PillowScratch& scratch, int row, int n, Rows& rows);
 
 // What both end a group with: numbers of 0..255, and nothing outside for linear chroma.
 inline void finish_group(const Run& r, const Group& g, bool own, int at, int n, Rows& rows) {
@@ -252,11 +217,10 @@ inline void finish_group(const Run& r, const Group& g, bool own, int at, int n, 
   }
 }
 
-// plans/direct.cc: whether rows of a lowered run are converted byte for byte, and the image area of
-// rows [y0, y1) of such a run.
+// plans/direct.cc: whether rows of a lowered run are converted byte for byte, and whether in fixed
+// point.
 bool can_run_direct(const Plan& plan);
-bool can_run_fast(const Plan& plan);  // in fixed point, of a run that is direct
-void run_direct(const Plan& plan, int y0, int y1);
+bool can_run_fast(const Plan& plan);
 // Whether rows of bytes are YUV that Conversions take, and the one from memory pixel (x, y) on.
 bool converts_rows(const Source& source);
 YuvRow yuv_row(const Source& source, int x, int y);
@@ -269,13 +233,6 @@ void prefetch_row(const Plan& plan, int y);
 // plans/band.cc: rows that one task should work on, and tensor rows [y0, y1), bars included.
 int band_rows(const Plan& plan);
 void run_band(const Plan& plan, int y0, int y1);
-// Whether a run is sampled in blocks of rows (sample_block) or row by row (sample_pixels, n at most
-// run.step); what it gives are source components of tensor pixels [x, x + n).
-bool in_blocks(const Run& run);
-void sample_pixels(const Plan& plan, int x, int y, int n, Rows& rows);
-void sample_block(const Plan& plan, int x, int n, int y0, int y1, BandBlock& block);
-// rows.inside of one row of a block, where run.constant.
-void inside_of_block(const Plan& plan, int x, int n, int y, float* inside);
 // Component c of the tensor's colour from source components. mix_color neither clamps nor rounds,
 // and gives `out` or a row of `in`; finish_color gives clamped and rounded v * scale + bias.
 // inside: NULL for all 1.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "imgproc/plan.h"
+#include "imgproc/plans/block.h"
 
 namespace foveal::imgproc {
 namespace {
@@ -16,16 +17,10 @@ Extent extent(const int32_t* o0, const int32_t* o1, int n, int span) {
   return {lo, hi - lo + span};
 }
 
-}  // namespace
-
-void sample_axis_aligned(const Plan& p, int x, int y, int n, Rows& rows) {
+void sample_row(const Plan& p, int x, int y, int n, bool rows_first, Rows& rows) {
   const Run& r = p.run;
   const Source& s = r.source;
   const ElementKernels& k = r.k->element[static_cast<int>(s.element)];
-  if (r.constant) {
-    const float down = p.y.w0[y] + p.y.w1[y];
-    for (int i = 0; i < n; ++i) rows.inside[i] = (p.x.w0[x + i] + p.x.w1[x + i]) * down;
-  }
   for (int i = 0; i < s.groups; ++i) {
     const Group& g = s.group[i];
     const Channel& ch = s.channel[g.lowest];
@@ -61,7 +56,7 @@ void sample_axis_aligned(const Plan& p, int x, int y, int n, Rows& rows) {
       }
     } else if (one_tap) {
       for (int b = 0; b < g.span; ++b) k.copy1(r0 + b * s.size, o0, n, lane[b]);
-    } else if (r.kind == PlanKind::kRowsFirst) {
+    } else if (rows_first) {
       alignas(64) float row[kSpan];
       const Extent e = extent(o0, o1, n, g.span);
       k.lerp_rows(at(l0 + e.lo), at(l1 + e.lo), v0, v1, e.elements, row);
@@ -74,5 +69,37 @@ void sample_axis_aligned(const Plan& p, int x, int y, int n, Rows& rows) {
     finish_group(r, g, own, 0, n, rows);
   }
 }
+
+template <bool rows_first>
+void sample(const Plan& p, int x, int n, int y, int, RowSink& sink) {
+  const Run& r = p.run;
+  Rows rows;
+  if (r.constant) weigh_inside(p, x, y, n, rows.inside);
+  sample_row(p, x, y, n, rows_first, rows);
+  if (r.luma) p.pillow.k->luma(rows.c[0], rows.c[1], rows.c[2], n, rows.c[0]);
+  rows.give(r, x, y, n, sink);
+}
+
+const char* detail(const Plan& p) {
+  if (p.x.single && p.y.single) return "one tap: exact copy";
+  return p.run.transposed ? "quarter turn" : "straight";
+}
+
+}  // namespace
+
+const PlanKind kTaps = {.name = "taps (axis-aligned)",
+                        .detail = detail,
+                        .rows_of_band = kBandRows,
+                        .rows_of_turned_band = kBandRows,
+                        .together = one_row,
+                        .sample = sample<false>,
+                        .write = nullptr};
+const PlanKind kRowsFirst = {.name = "rows first (axis-aligned)",
+                             .detail = detail,
+                             .rows_of_band = kBandRows,
+                             .rows_of_turned_band = kBandRows,
+                             .together = one_row,
+                             .sample = sample<true>,
+                             .write = nullptr};
 
 }  // namespace foveal::imgproc

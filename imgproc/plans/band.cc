@@ -4,6 +4,7 @@
 
 #include "base/dtype.h"
 #include "imgproc/plan.h"
+#include "imgproc/plans/block.h"
 
 namespace foveal::imgproc {
 namespace {
@@ -71,87 +72,53 @@ void fill(const Plan& p, int x0, int x1, int y) {
   for (int x = x0; x < x1; x += kChunk) store(p, x, y, std::min(kChunk, x1 - x), level);
 }
 
-// Colour, normalisation and store of sampled pixels [x, x + n) of row y: source components `in`.
-void emit(const Plan& p, int x, int y, int n, const float* const in[3], const float* inside) {
-  const Run& r = p.run;
-  const Store& s = r.store;
-  alignas(64) float out[3][kChunk];
-  const bool planar = s.dtype == FV_FLOAT32 && s.pixel == 1;
-  const bool finishes = !r.plain && !r.table;  // otherwise the store clamps and rounds by itself
-  const float* done[3] = {};
-  for (int c = 0; c < s.channels; ++c) {
-    // Planar float tensors are finished right where they belong.
-    float* to = planar ? reinterpret_cast<float*>(r.dst) + s.component[c] + y * s.row + x : out[c];
-    done[c] = finishes ? finish_color(r, c, n, in, inside, r.scale[c], r.bias[c], to)
-                       : mix_color(r, c, n, in, inside, to);
-  }
-  if (!planar) store(p, x, y, n, done);
-}
+// Colour, normalisation and store.
+class TensorSink final : public RowSink {
+ public:
+  explicit TensorSink(const Plan& plan) : p(plan) {}
 
-// The image area of rows [y0, y1), as many as a block holds.
-void run_blocks(const Plan& p, int y0, int y1, BandBlock& block) {
-  const Run& r = p.run;
-  alignas(64) float inside[BandBlock::kColumns];
-  Columns made = r.columns(y0);
-  for (int y = y0 + 1; y < y1 && r.partial; ++y) {
-    made.from = std::min(made.from, r.columns(y).from);
-    made.to = std::max(made.to, r.columns(y).to);
-  }
-  for (int x = made.from; x < made.to; x += block.columns) {
-    const int n = std::min(block.columns, made.to - x);
-    sample_block(p, x, n, y0, y1, block);
-    for (int y = y0; y < y1; ++y) {
-      float* const c[3] = {block.row(y - y0, 0), block.row(y - y0, 1), block.row(y - y0, 2)};
-      if (r.constant) inside_of_block(p, x, n, y, inside);
-      emit(p, x, y, n, c, r.constant ? inside : nullptr);
+  void take(int x, int y, int n, const float* const in[3], const float* inside) override {
+    const Run& r = p.run;
+    const Store& s = r.store;
+    alignas(64) float out[3][kChunk];
+    const bool planar = s.dtype == FV_FLOAT32 && s.pixel == 1;
+    const bool finishes = !r.plain && !r.table;  // otherwise the store clamps and rounds by itself
+    const float* done[3] = {};
+    for (int c = 0; c < s.channels; ++c) {
+      // Planar float tensors are finished right where they belong.
+      float* to =
+          planar ? reinterpret_cast<float*>(r.dst) + s.component[c] + y * s.row + x : out[c];
+      done[c] = finishes ? finish_color(r, c, n, in, inside, r.scale[c], r.bias[c], to)
+                         : mix_color(r, c, n, in, inside, to);
     }
+    if (!planar) store(p, x, y, n, done);
   }
-}
 
-// Rows of a filter in whole numbers.
-void run_filter_rows(const Plan& p, int y0, int y1) {
-  const Run& r = p.run;
-  Rows rows[2];
-  for (int y = y0, count; y < y1; y += count) {
-    count = rows_at_once(p, y, y1);
-    for (int x = r.geometry.x0; x < r.geometry.x1; x += r.step) {
-      const int n = std::min(r.step, r.geometry.x1 - x);
-      sample_separable(p, x, y, count, n, rows);
-      for (int i = 0; i < count; ++i) {
-        const float* const in[3] = {rows[i].c[0], rows[i].c[1], rows[i].c[2]};
-        emit(p, x, y + i, n, in, r.constant ? rows[i].inside : nullptr);
-      }
-    }
-  }
-}
+ private:
+  const Plan& p;
+};
 
-void run_pillow(const Plan& p, int y0, int y1) {
+// The image area of rows [y0, y1).
+void run_image(const Plan& p, int y0, int y1) {
   const Run& r = p.run;
-  PillowScratch scratch;
-  Rows rows;
-  for (int x = r.geometry.x0; x < r.geometry.x1; x += r.step) {
-    const int n = std::min(r.step, r.geometry.x1 - x);
-    for (int from = y0, to; from < y1; from = to) {
-      to = std::min(from + kPillowWords / r.step, y1);
-      sample_pillow(p, x, n, from, to, scratch);
-      for (int y = from; y < to; ++y) {
-        read_pillow(p, scratch, y - from, n, rows);
-        const float* const in[3] = {rows.c[0], rows.c[1], rows.c[2]};
-        emit(p, x, y, n, in, nullptr);
-      }
-    }
+  if (r.kind->write) return r.kind->write(p, y0, y1);
+  TensorSink sink(p);
+  for (int y = y0, next; y < y1; y = next) {
+    next = y + r.kind->together(p, y, y1);
+    if (r.skips && next < y1) prefetch_row(p, next);
+    const Columns made = r.columns(y, next);
+    for (int x = made.from; x < made.to; x += r.step)
+      r.kind->sample(p, x, std::min(r.step, made.to - x), y, next, sink);
   }
 }
 
 }  // namespace
 
 int band_rows(const Plan& p) {
-  const bool pillow = p.run.kind == PlanKind::kPillow;
-  if (pillow && !p.run.transposed) return kPillowRows;
-  if (!p.run.transposed || (!pillow && !p.run.direct && !in_blocks(p.run))) return kBandRows;
-  // High ones, but four of them at least: threads share them.
-  return std::clamp(p.spec.height / 4 / kBandRows * kBandRows, kBandRows,
-                    pillow ? kPillowTurnedRows : BandBlock::kTurnedRows);
+  const PlanKind& kind = *p.run.kind;
+  if (!p.run.transposed) return kind.rows_of_band;
+  // Four bands at least: threads share them.
+  return std::clamp(p.spec.height / 4 / kBandRows * kBandRows, kBandRows, kind.rows_of_turned_band);
 }
 
 const float* mix_color(const Run& r, int c, int n, const float* const in[3], const float* inside,
@@ -180,77 +147,18 @@ const float* finish_color(const Run& r, int c, int n, const float* const in[3], 
   return out;
 }
 
-bool in_blocks(const Run& r) {
-  if (r.kind == PlanKind::kSeparable) return !r.whole || r.transposed;
-  return r.lerp && r.transposed;
-}
-
-void sample_pixels(const Plan& p, int x, int y, int n, Rows& rows) {
-  const Run& r = p.run;
-  if (r.kind == PlanKind::kSeparable)
-    sample_separable(p, x, y, 1, n, &rows);
-  else if (r.kind == PlanKind::kCv2)
-    sample_cv2(p, x, y, n, rows);
-  else if (r.kind == PlanKind::kGather)
-    sample_gather(p, x, y, n, rows);
-  else if (r.lerp)
-    sample_lerp(p, x, y, n, rows);
-  else
-    sample_axis_aligned(p, x, y, n, rows);
-  if (r.luma) p.pillow.k->luma(rows.c[0], rows.c[1], rows.c[2], n, rows.c[0]);
-}
-
-void sample_block(const Plan& p, int x, int n, int y0, int y1, BandBlock& block) {
-  const Run& r = p.run;
-  if (r.lerp) return sample_lerp(p, x, n, y0, y1, block);
-  sample_separable(p, x, n, y0, y1, block);
-  if (r.source.unit == 1) return;
-  for (int y = 0; y < y1 - y0; ++y)
-    for (int c = 0; c < r.source.channels; ++c) r.k->scale(block.row(y, c), r.source.unit, n);
-}
-
-void inside_of_block(const Plan& p, int x, int n, int y, float* inside) {
-  if (p.run.lerp) return weigh_inside(p, x, y, n, inside);
-  const float down = p.fy.inside[static_cast<size_t>(y)];
-  for (int i = 0; i < n; ++i) inside[i] = p.fx.inside[static_cast<size_t>(x + i)] * down;
-}
-
 void run_band(const Plan& p, int y0, int y1) {
   const Run& r = p.run;
   const Geometry& g = r.geometry;
-  Rows rows;
   if (r.jumps) prefetch_band(r, y0, y1);
   if (r.planes) return run_planes(p, y0, y1);
-  const bool pillow = r.kind == PlanKind::kPillow, filter = r.kind == PlanKind::kSeparable;
-  const bool blocks = in_blocks(r);
-  if (pillow && y0 < g.y1 && y1 > g.y0) {
-    run_pillow(p, std::max(y0, g.y0), std::min(y1, g.y1));
-  } else if (filter && !blocks) {
-    run_filter_rows(p, std::max(y0, g.y0), std::min(y1, g.y1));
-  } else if (blocks) {
-    BandBlock block(r.transposed);
-    for (int y = std::max(y0, g.y0); y < std::min(y1, g.y1); y += block.rows)
-      run_blocks(p, y, std::min({y + block.rows, y1, g.y1}), block);
-  } else if (r.direct) {
-    run_direct(p, std::max(y0, g.y0), std::min(y1, g.y1));
-  }
-  const bool made_all = blocks || pillow || filter || r.direct;
   for (int y = y0; y < y1; ++y) {
-    if (y < g.y0 || y >= g.y1) {
-      fill(p, 0, p.spec.width, y);
-      continue;
-    }
-    fill(p, 0, g.x0, y);
-    if (r.skips && y + 1 < y1) prefetch_row(p, y + 1);
-    const Columns made = r.columns(y);
-    for (int x = made.from; x < made.to && !made_all; x += r.step) {
-      const int n = std::min(r.step, made.to - x);
-      sample_pixels(p, x, y, n, rows);
-      const float* const in[3] = {rows.c[0], rows.c[1], rows.c[2]};
-      emit(p, x, y, n, in, r.constant ? rows.inside : nullptr);
-    }
-    fill(p, g.x1, p.spec.width, y);
+    const bool image = y >= g.y0 && y < g.y1;
+    fill(p, 0, image ? g.x0 : p.spec.width, y);
+    if (image) fill(p, g.x1, p.spec.width, y);
   }
+  const int from = std::max(y0, g.y0), to = std::min(y1, g.y1);
+  if (from < to) run_image(p, from, to);
 }
 
 }  // namespace foveal::imgproc

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "imgproc/plan.h"
+#include "imgproc/plans/block.h"
 
 namespace foveal::imgproc {
 namespace {
@@ -243,13 +244,44 @@ void sample_warp(const Plan& p, int x, int y, int n, TapRows& t, AxisTaps& along
   }
 }
 
-}  // namespace
+void sample(const Plan& p, int x, int n, int y, int, RowSink& sink) {
+  Rows rows;
+  const Cv2& c = p.cv2;
+  TapRows t;
+  AxisTaps along_x, along_y;
+  if (c.warp)
+    sample_warp(p, x, y, n, t, along_x, along_y);
+  else
+    sample_resize(p, x, y, n, t);
+  const uint32_t* const taps[4] = {t.words[0], t.words[1], t.words[2], t.words[3]};
+  for (int j = 0; j < p.spec.channels(); ++j) {
+    if (c.one_tap)
+      c.k->component(taps[0], c.tensor[j], n, rows.c[j]);
+    else if (c.warp)
+      c.k->blend(taps, along_x.u, along_y.u, c.half_up, c.tensor[j], n, rows.c[j]);
+    else
+      c.k->resize(taps, c.x.w0.data() + x, c.x.w1.data() + x, c.y.w0[static_cast<size_t>(y)],
+                  c.y.w1[static_cast<size_t>(y)], c.tensor[j], n, rows.c[j]);
+  }
+  rows.give(p.run, x, y, n, sink);
+}
 
-const char* cv2_name(const Cv2& c) {
+const char* detail(const Plan& p) {
+  const Cv2& c = p.cv2;
   if (!c.warp) return c.nearest ? "resize, nearest" : "resize, linear";
   if (c.map.projective) return c.nearest ? "warpPerspective, nearest" : "warpPerspective, linear";
   return c.nearest ? "warpAffine, nearest" : "warpAffine, linear";
 }
+
+}  // namespace
+
+const PlanKind kCv2 = {.name = "cv2",
+                       .detail = detail,
+                       .rows_of_band = kBandRows,
+                       .rows_of_turned_band = kBandRows,
+                       .together = one_row,
+                       .sample = sample,
+                       .write = nullptr};
 
 void size_cv2(Plan& p) {
   Cv2& c = p.cv2;
@@ -271,7 +303,7 @@ Status lower_cv2(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   const Spec& s = p.spec;
   const Geometry& g = r.geometry;
   FV_TRY(read_color(p, frame, c));
-  r.kind = PlanKind::kCv2;
+  r.kind = &kCv2;
   r.constant = false;  // of the rows that come out
   r.color = ColorMap{};
   r.color.copy = true;
@@ -302,26 +334,6 @@ Status lower_cv2(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   for (int j = 0; j < s.channels(); ++j)
     c.border |= static_cast<uint32_t>(r.border[j]) << c.tensor[j];
   return ok();
-}
-
-void sample_cv2(const Plan& p, int x, int y, int n, Rows& rows) {
-  const Cv2& c = p.cv2;
-  TapRows t;
-  AxisTaps along_x, along_y;
-  if (c.warp)
-    sample_warp(p, x, y, n, t, along_x, along_y);
-  else
-    sample_resize(p, x, y, n, t);
-  const uint32_t* const taps[4] = {t.words[0], t.words[1], t.words[2], t.words[3]};
-  for (int j = 0; j < p.spec.channels(); ++j) {
-    if (c.one_tap)
-      c.k->component(taps[0], c.tensor[j], n, rows.c[j]);
-    else if (c.warp)
-      c.k->blend(taps, along_x.u, along_y.u, c.half_up, c.tensor[j], n, rows.c[j]);
-    else
-      c.k->resize(taps, c.x.w0.data() + x, c.x.w1.data() + x, c.y.w0[static_cast<size_t>(y)],
-                  c.y.w1[static_cast<size_t>(y)], c.tensor[j], n, rows.c[j]);
-  }
 }
 
 }  // namespace foveal::imgproc

@@ -38,7 +38,5 @@ struct Cv2 {
   uint32_t border = 0;
 };
 
-const char* cv2_name(const Cv2& c);
-
 }  // namespace foveal::imgproc
 #endif  // FOVEAL_IMGPROC_PLANS_CV2_H_

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "imgproc/plan.h"
+#include "imgproc/plans/block.h"
 
 namespace foveal::imgproc {
 namespace {
@@ -59,7 +60,7 @@ void run_yuv(const Plan& p, int x, int y, int below, int n, uint8_t* out, uint8_
 }
 
 // Whether memory rows a and b are made at once: both see the same rows of chroma.
-bool together(const Run& r, int a, int b) {
+bool shares_chroma(const Run& r, int a, int b) {
   const Channel &luma = r.source.channel[0], &chroma = r.source.channel[1];
   return r.source.family == Family::kYuv && r.store.channels == 3 && !r.fast && luma.pixel == 1 &&
          chroma.line(a) == chroma.line(b);
@@ -131,7 +132,42 @@ void run_turned(const Plan& p, int y0, int y1, Tile& tile) {
   }
 }
 
+void write(const Plan& p, int y0, int y1) {
+  const Run& r = p.run;
+  const Store& t = r.store;
+  const int x0 = r.geometry.x0, n = r.geometry.x1 - x0;
+  if (n < 1) return;
+  Tile tile;
+  if (r.transposed) {
+    for (int y = y0; y < y1; y += kTile) run_turned(p, y, std::min(y + kTile, y1), tile);
+  } else if (p.x.unit && !t.lanes) {
+    for (int y = y0; y < y1; ++y) {
+      const int x = p.x.i0[x0], row = p.y.i0[y];
+      uint8_t* out = r.dst + y * t.row + x0 * t.pixel;
+      if (y + 1 < y1 && shares_chroma(r, row, p.y.i0[y + 1]))
+        run_yuv(p, x, row, p.y.i0[++y], n, out, out + t.row);
+      else
+        convert_row(p, x, row, n, out);
+    }
+  } else {
+    for (int y = y0; y < y1; ++y) run_moved(p, y, tile);
+  }
+}
+
+const char* detail(const Plan& p) {
+  if (p.run.fast) return "one tap: bytes to bytes, fixed point";
+  return p.run.transposed ? "one tap: bytes to bytes, quarter turn" : "one tap: bytes to bytes";
+}
+
 }  // namespace
+
+const PlanKind kBytesToBytes = {.name = "taps (axis-aligned)",
+                                .detail = detail,
+                                .rows_of_band = kBandRows,
+                                .rows_of_turned_band = BandBlock::kTurnedRows,
+                                .together = nullptr,
+                                .sample = nullptr,
+                                .write = write};
 
 bool can_run_direct(const Plan& p) {
   const Run& r = p.run;
@@ -142,8 +178,7 @@ bool can_run_direct(const Plan& p) {
   const bool packed = t.dtype == FV_UINT8 && together &&
                       (t.pixel == t.channels || (!gray && t.pixel == 4 && t.lanes == 4));
   const Axis &along = r.transposed ? p.y : p.x, &across = r.transposed ? p.x : p.y;
-  if (!packed || !r.plain || r.constant || r.kind != PlanKind::kAxisAligned ||
-      !(along.unit || along.falls) || !across.single)
+  if (!packed || !r.plain || r.constant || !(along.unit || along.falls) || !across.single)
     return false;
   if (r.linear || r.luma || p.spec.color == Color::kYuv) return false;
   if (gray) return s.element == Element::kU8;
@@ -160,30 +195,8 @@ YuvRow yuv_row(const Source& s, int x, int y) { return yuv_row_of<uint8_t>(s, x,
 
 bool can_run_fast(const Plan& p) {
   const Source& s = p.run.source;
-  return p.run.direct && p.spec.profile == Profile::kFast && p.run.store.channels == 3 &&
-         converts_rows(s) && s.channel[1].shift_x == 1;
-}
-
-void run_direct(const Plan& p, int y0, int y1) {
-  const Run& r = p.run;
-  const Store& t = r.store;
-  const int x0 = r.geometry.x0, n = r.geometry.x1 - x0;
-  if (n < 1) return;
-  Tile tile;
-  if (r.transposed) {
-    for (int y = y0; y < y1; y += kTile) run_turned(p, y, std::min(y + kTile, y1), tile);
-  } else if (p.x.unit && !t.lanes) {
-    for (int y = y0; y < y1; ++y) {
-      const int x = p.x.i0[x0], row = p.y.i0[y];
-      uint8_t* out = r.dst + y * t.row + x0 * t.pixel;
-      if (y + 1 < y1 && together(r, row, p.y.i0[y + 1]))
-        run_yuv(p, x, row, p.y.i0[++y], n, out, out + t.row);
-      else
-        convert_row(p, x, row, n, out);
-    }
-  } else {
-    for (int y = y0; y < y1; ++y) run_moved(p, y, tile);
-  }
+  return p.spec.profile == Profile::kFast && p.run.store.channels == 3 && converts_rows(s) &&
+         s.channel[1].shift_x == 1;
 }
 
 }  // namespace foveal::imgproc

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "imgproc/plan.h"
+#include "imgproc/plans/block.h"
 
 namespace foveal::imgproc {
 namespace {
@@ -37,8 +38,8 @@ void sample_anywhere(const Plan& p, int x, int y, int n, int at, Rows& rows) {
   Positions pixel, sample;
   Weights4 pixel_w, sample_w;
   Taps4 t;
-  r.k->positions(r.map, x + 0.5, y + 0.5, n, s.width, s.height, r.nearest, r.outside, r.flipped,
-                 &pixel, &pixel_w);
+  r.k->positions(r.gather.map, x + 0.5, y + 0.5, n, s.width, s.height, r.nearest, r.outside,
+                 r.flipped, &pixel, &pixel_w);
   if (r.constant) {
     const Weights4& w = pixel_w;
     for (int i = 0; i < n; ++i) rows.inside[at + i] = w.w00[i] + w.w01[i] + w.w10[i] + w.w11[i];
@@ -48,7 +49,7 @@ void sample_anywhere(const Plan& p, int x, int y, int n, int at, Rows& rows) {
     if (r.nearest)
       chroma_at_pixels(r, pixel, n, &sample, &sample_w);
     else
-      r.k->positions(r.chroma_map, x + 0.5, y + 0.5, n, ch.column(s.width - 1) + 1,
+      r.k->positions(r.gather.chroma_map, x + 0.5, y + 0.5, n, ch.column(s.width - 1) + 1,
                      ch.line(s.height - 1) + 1, false, Outside::kClamp, r.flipped, &sample,
                      &sample_w);
   }
@@ -76,13 +77,29 @@ void sample_anywhere(const Plan& p, int x, int y, int n, int at, Rows& rows) {
   }
 }
 
-}  // namespace
-
-void sample_gather(const Plan& p, int x, int y, int n, Rows& rows) {
+void sample(const Plan& p, int x, int n, int y, int, RowSink& sink) {
+  Rows rows;
   const Columns c = warp_columns(p.run, x, y, n);
   if (c.from > 0) sample_anywhere(p, x, y, c.from, 0, rows);
   if (c.from < c.to) sample_warp(p, x + c.from, y, c.to - c.from, c.from, rows);
   if (c.to < n) sample_anywhere(p, x + c.to, y, n - c.to, c.to, rows);
+  rows.give(p.run, x, y, n, sink);
 }
+
+const char* detail(const Plan& p) {
+  const Gather& g = p.run.gather;
+  if (g.map.projective) return g.warp.on ? "projective, in whole numbers" : "projective";
+  return g.warp.on ? "affine, in whole numbers" : "affine";
+}
+
+}  // namespace
+
+const PlanKind kGather = {.name = "gather (affine or projective)",
+                          .detail = detail,
+                          .rows_of_band = kBandRows,
+                          .rows_of_turned_band = kBandRows,
+                          .together = one_row,
+                          .sample = sample,
+                          .write = nullptr};
 
 }  // namespace foveal::imgproc

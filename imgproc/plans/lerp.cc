@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "imgproc/plan.h"
+#include "imgproc/plans/block.h"
 
 namespace foveal::imgproc {
 namespace {
@@ -43,7 +44,7 @@ struct Line {
 void sample_line(const Plan& p, int group, const Line& l, float* const component[3]) {
   const Run& r = p.run;
   const Lerp& tables = p.lerp;
-  const LerpKernels& k = *r.lerp;
+  const LerpKernels& k = lerp_kernels();
   const Group& g = r.source.group[group];
   const Channel& ch = r.source.channel[g.lowest];
   const bool own = r.linear && group > 0;  // linear chroma: positions are those of its samples
@@ -105,7 +106,72 @@ bool fits_windows(const Lerp& tables, int group, int span, int x0, int x1) {
   return true;
 }
 
+void sample_straight(const Plan& p, int x, int n, int y, RowSink& sink) {
+  const Run& r = p.run;
+  Rows rows;
+  if (r.constant) weigh_inside(p, x, y, n, rows.inside);
+  float* const component[3] = {rows.c[0], rows.c[1], rows.c[2]};
+  for (int i = 0; i < r.source.groups; ++i) {
+    sample_line(p, i, {y, x, n}, component);
+    finish_group(r, r.source.group[i], r.linear && i > 0, 0, n, rows);
+  }
+  rows.give(r, x, y, n, sink);
+}
+
+void sample_turned(const Plan& p, int x, int n, int y0, int y1, RowSink& sink) {
+  const Run& r = p.run;
+  BandBlock block(true);
+  alignas(64) float columns[3][kColumns][BandBlock::kTurnedRows];
+  for (int j = 0; j < n; j += kColumns) {
+    const int m = std::min(kColumns, n - j);
+    for (int c = 0; c < m; ++c) {
+      float* const component[3] = {columns[0][c], columns[1][c], columns[2][c]};
+      for (int i = 0; i < r.source.groups; ++i)
+        sample_line(p, i, {x + j + c, y0, y1 - y0}, component);
+    }
+    for (int c = 0; c < r.source.channels; ++c)
+      lerp_kernels().turn(columns[c][0], BandBlock::kTurnedRows, m, y1 - y0, block.row(0, c) + j,
+                          static_cast<int>(block.row(1, c) - block.row(0, c)));
+  }
+  float inside[BandBlock::kTurnedColumns];
+  for (int y = y0; y < y1 && r.linear && r.constant; ++y) {  // chroma counts as far as luma does
+    weigh_inside(p, x, y, n, inside);
+    for (const int c : {1, 2}) r.k->multiply(block.row(y - y0, c), inside, n);
+  }
+  give_block(p, block, x, n, y0, y1, r.constant ? weigh_inside : nullptr, sink);
+}
+
+void sample(const Plan& p, int x, int n, int y0, int y1, RowSink& sink) {
+  if (p.run.transposed)
+    sample_turned(p, x, n, y0, y1, sink);
+  else
+    sample_straight(p, x, n, y0, sink);
+}
+
+int together(const Plan& p, int y, int y1) {
+  return p.run.transposed ? block_rows(true, y, y1) : 1;
+}
+
+const char* detail(const Plan& p) {
+  return p.run.transposed ? "quarter turn, in whole numbers" : "straight, in whole numbers";
+}
+
 }  // namespace
+
+const PlanKind kPickedBytes = {.name = "taps (axis-aligned)",
+                               .detail = detail,
+                               .rows_of_band = kBandRows,
+                               .rows_of_turned_band = BandBlock::kTurnedRows,
+                               .together = together,
+                               .sample = sample,
+                               .write = nullptr};
+const PlanKind kBlendedBytes = {.name = "rows first (axis-aligned)",
+                                .detail = detail,
+                                .rows_of_band = kBandRows,
+                                .rows_of_turned_band = BandBlock::kTurnedRows,
+                                .together = together,
+                                .sample = sample,
+                                .write = nullptr};
 
 void size_lerp(Plan& p) {
   const size_t side = static_cast<size_t>(std::max(p.spec.width, p.spec.height));
@@ -126,7 +192,6 @@ void lower_lerp(Plan& p) {
   Run& r = p.run;
   const Geometry& g = r.geometry;
   const double* m = g.sensor_from_tensor.m;
-  r.lerp = &lerp_kernels();
   const int x0 = r.transposed ? g.y0 : g.x0, x1 = r.transposed ? g.y1 : g.x1;
   const int y0 = r.transposed ? g.x0 : g.y0, y1 = r.transposed ? g.x1 : g.y1;
   double elements = 0;  // per tensor pixel, of the densest plane
@@ -151,7 +216,7 @@ void lower_lerp(Plan& p) {
   }
   // Mirrored taps go back and forth.
   p.lerp.picks = elements > kBlendLimit || r.outside == Outside::kMirror;
-  r.kind = p.lerp.picks ? PlanKind::kAxisAligned : PlanKind::kRowsFirst;
+  r.kind = p.lerp.picks ? &kPickedBytes : &kBlendedBytes;
   p.lerp.windows = p.lerp.picks ? nullptr : lerp_windows();
   for (int i = 0; i < r.source.groups && p.lerp.windows; ++i)
     if (!fits_windows(p.lerp, i, r.source.group[i].span, x0, x1)) p.lerp.windows = nullptr;
@@ -160,43 +225,7 @@ void lower_lerp(Plan& p) {
     // The chunk's elements, its last tap (2 pixels of at most 64) included, fit a kernel row.
     r.step = std::min(static_cast<int>((kSpan - 256) / std::max(elements, 1.0)) & ~7, kChunk);
   }
-}
-
-void weigh_inside(const Plan& p, int x, int y, int n, float* inside) {
-  const float down = p.y.w0[y] + p.y.w1[y];
-  for (int i = 0; i < n; ++i) inside[i] = (p.x.w0[x + i] + p.x.w1[x + i]) * down;
-}
-
-void sample_lerp(const Plan& p, int x, int y, int n, Rows& rows) {
-  const Run& r = p.run;
-  if (r.constant) weigh_inside(p, x, y, n, rows.inside);
-  float* const component[3] = {rows.c[0], rows.c[1], rows.c[2]};
-  for (int i = 0; i < r.source.groups; ++i) {
-    sample_line(p, i, {y, x, n}, component);
-    finish_group(r, r.source.group[i], r.linear && i > 0, 0, n, rows);
-  }
-}
-
-void sample_lerp(const Plan& p, int x, int n, int y0, int y1, BandBlock& block) {
-  const Run& r = p.run;
-  alignas(64) float columns[3][kColumns][BandBlock::kTurnedRows];
-  for (int j = 0; j < n; j += kColumns) {
-    const int m = std::min(kColumns, n - j);
-    for (int c = 0; c < m; ++c) {
-      float* const component[3] = {columns[0][c], columns[1][c], columns[2][c]};
-      for (int i = 0; i < r.source.groups; ++i)
-        sample_line(p, i, {x + j + c, y0, y1 - y0}, component);
-    }
-    for (int c = 0; c < r.source.channels; ++c)
-      r.lerp->turn(columns[c][0], BandBlock::kTurnedRows, m, y1 - y0, block.row(0, c) + j,
-                   static_cast<int>(block.row(1, c) - block.row(0, c)));
-  }
-  if (!r.linear || !r.constant) return;
-  float inside[BandBlock::kTurnedColumns];
-  for (int y = y0; y < y1; ++y) {  // chroma counts as far as luma does
-    weigh_inside(p, x, y, n, inside);
-    for (const int c : {1, 2}) r.k->multiply(block.row(y - y0, c), inside, n);
-  }
+  if (r.transposed) r.step = BandBlock::kTurnedColumns;
 }
 
 }  // namespace foveal::imgproc

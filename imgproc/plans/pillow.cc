@@ -259,11 +259,60 @@ void make_words(const Plan& p, int v, int from, int n, PillowScratch& s, uint32_
   c.k->round(s.sums, 4 * n, reinterpret_cast<uint8_t*>(words));
 }
 
+// Into the scratch's block.
+void make_block(const Plan& p, int x, int n, int y0, int y1, PillowScratch& s) {
+  const Geometry& g = p.run.geometry;
+  if (!p.run.transposed) {
+    for (int y = y0; y < y1; ++y)
+      make_words(p, y - g.y0, x - g.x0, n, s, s.block + (y - y0) * p.run.step);
+    return;
+  }
+  uint32_t column[kPillowTurnedRows];
+  for (int j = 0; j < n; ++j) {
+    make_words(p, x - g.x0 + j, y0 - g.y0, y1 - y0, s, column);
+    for (int y = y0; y < y1; ++y) s.block[(y - y0) * p.run.step + j] = column[y - y0];
+  }
+}
+
+void sample(const Plan& p, int x, int n, int y0, int y1, RowSink& sink) {
+  const Pillow& c = p.pillow;
+  const int channels = c.direct ? p.run.source.channels : p.spec.channels();
+  PillowScratch s;
+  Rows rows;
+  for (int from = y0, to; from < y1; from = to) {
+    to = std::min(from + kPillowWords / p.run.step, y1);
+    make_block(p, x, n, from, to, s);
+    for (int y = from; y < to; ++y) {
+      for (int i = 0; i < channels; ++i)
+        cv2_kernels().component(s.block + (y - from) * p.run.step, c.shift[i], n, rows.c[i]);
+      rows.give(p.run, x, y, n, sink);
+    }
+  }
+}
+
+// A band: the first pass of a row serves all that need it.
+int together(const Plan&, int y, int y1) { return y1 - y; }
+
+const char* detail(const Plan& p) {
+  return p.pillow.vertical_first ? "resize, vertical pass first" : "resize, horizontal pass first";
+}
+
 }  // namespace
 
-const char* pillow_name(const Pillow& c) {
-  return c.vertical_first ? "resize, vertical pass first" : "resize, horizontal pass first";
-}
+const PlanKind kPillow = {.name = "pillow",
+                          .detail = detail,
+                          .rows_of_band = kPillowRows,
+                          .rows_of_turned_band = kPillowTurnedRows,
+                          .together = together,
+                          .sample = sample,
+                          .write = nullptr};
+const PlanKind kTorchBytes = {.name = "torch",
+                              .detail = detail,
+                              .rows_of_band = kPillowRows,
+                              .rows_of_turned_band = kPillowTurnedRows,
+                              .together = together,
+                              .sample = sample,
+                              .write = nullptr};
 
 void choose_lines(Plan& p, bool luma) {
   Run& r = p.run;
@@ -283,12 +332,12 @@ void choose_lines(Plan& p, bool luma) {
   c.pixels = {p.spec.channels(), p.spec.channels()};
 }
 
-void start_passes(Plan& p) {
+void start_passes(Plan& p, const PlanKind& kind) {
   Run& r = p.run;
   Pillow& c = p.pillow;
   r.line_color = r.color;
   if (r.luma || !c.direct) take_converted(r);
-  r.kind = PlanKind::kPillow;
+  r.kind = &kind;
   r.jumps = r.skips = r.constant = false;
   c.rows_first = c.vertical_first != r.transposed;
   // As wide as all rows behind one fit the ring; no wider than weights fit the first cache, unless
@@ -320,27 +369,8 @@ Status lower_pillow(Plan& p, const fv_roi* roi) {
   c.vertical_first = s.profile == Profile::kPillow && lost[1] > 0 && lost[1] > 2 * lost[0];
   build_pillow(s.sample, c.box[r.transposed], c.k, c.along);
   build_pillow(s.sample, c.box[!r.transposed], nullptr, c.across);
-  start_passes(p);
+  start_passes(p, kPillow);
   return ok();
-}
-
-void sample_pillow(const Plan& p, int x, int n, int y0, int y1, PillowScratch& s) {
-  const Geometry& g = p.run.geometry;
-  if (!p.run.transposed) {
-    for (int y = y0; y < y1; ++y)
-      make_words(p, y - g.y0, x - g.x0, n, s, s.block + (y - y0) * p.run.step);
-    return;
-  }
-  uint32_t column[kPillowTurnedRows];
-  for (int j = 0; j < n; ++j) {
-    make_words(p, x - g.x0 + j, y0 - g.y0, y1 - y0, s, column);
-    for (int y = y0; y < y1; ++y) s.block[(y - y0) * p.run.step + j] = column[y - y0];
-  }
-}
-
-void read_pillow(const Plan& p, const PillowScratch& s, int row, int n, Rows& rows) {
-  for (int c = 0; c < (p.pillow.direct ? p.run.source.channels : p.spec.channels()); ++c)
-    cv2_kernels().component(s.block + row * p.run.step, p.pillow.shift[c], n, rows.c[c]);
 }
 
 }  // namespace foveal::imgproc

@@ -56,8 +56,6 @@ inline constexpr int kPillowWords = 4096;  // of a block: Run.step columns of so
 // Most bytes of lines that do not lie in the frame, and of one that is a sum of rows.
 inline constexpr int kPillowLines = 8192, kPillowSums = 4096;
 
-const char* pillow_name(const Pillow& c);
-
 // What the first pass made of source rows, for as long as they fit: row r is in slot r % rows.
 struct PillowRing {
   static constexpr int kBytes = 1 << 15, kRows = 256;

@@ -7,28 +7,6 @@
 namespace foveal::imgproc {
 namespace {
 
-// Components of tensor pixels [x, x + n) of one row, bars included, 0..255.
-struct Levels {
-  alignas(64) float c[3][BandBlock::kColumns];
-};
-
-// What lies in the columns [from, to) of the image area, sampled.
-void read_image(const Plan& p, int from, int to, int y, BandBlock* block, int block_y, int at,
-                Levels& out) {
-  const Run& r = p.run;
-  const int n = to - from;
-  Rows rows;
-  const float* in[3] = {rows.c[0], rows.c[1], rows.c[2]};
-  if (!block) {
-    sample_pixels(p, from, y, n, rows);
-  } else {
-    for (int c = 0; c < 3; ++c) in[c] = block->row(y - block_y, c);
-    if (r.constant) inside_of_block(p, from, n, y, rows.inside);
-  }
-  for (int c = 0; c < 3; ++c)
-    finish_color(r, c, n, in, r.constant ? rows.inside : nullptr, 1, 0, out.c[c] + at);
-}
-
 constexpr int kWide = 1024;  // pixels that are converted at once
 
 uint8_t* address(const Run& r, int c, int x, int y) {
@@ -92,7 +70,7 @@ bool ends_samples(const Plan& p, int y) {
 bool shows_frame(const Plan& p) {
   const Run& r = p.run;
   const Geometry& g = r.geometry;
-  return r.kind == PlanKind::kAxisAligned && !r.transposed && !r.constant && p.x.unit && p.y.unit &&
+  return r.kind == &kTaps && !r.transposed && !r.constant && p.x.unit && p.y.unit &&
          r.source.element == Element::kU8 && g.x0 == 0 && g.y0 == 0 && g.x1 == p.spec.width &&
          g.y1 == p.spec.height;
 }
@@ -150,6 +128,55 @@ void copy_planes(const Plan& p, int y0, int y1) {
   }
 }
 
+constexpr int kColumns = 128;  // that are made at once of a picture that is sampled
+
+// Columns [x, x + n) of a band, row by row from its top: bars, and the image area [from, to).
+class PictureSink final : public RowSink {
+ public:
+  PictureSink(const Plan& plan, int left, int count)
+      : p(plan),
+        x(left),
+        n(count),
+        from(std::clamp(p.run.geometry.x0, x, x + n)),
+        to(std::clamp(p.run.geometry.x1, x, x + n)) {}
+
+  void take(int, int y, int count, const float* const in[3], const float* inside) override {
+    const Run& r = p.run;
+    for (int c = 0; c < 3; ++c) {
+      std::fill(levels[c], levels[c] + (from - x), r.pad[c]);
+      finish_color(r, c, count, in, inside, 1, 0, levels[c] + (from - x));
+      std::fill(levels[c] + (to - x), levels[c] + n, r.pad[c]);
+    }
+    put(y);
+  }
+  void take_bars(int y) {
+    for (int c = 0; c < 3; ++c) std::fill_n(levels[c], n, p.run.pad[c]);
+    put(y);
+  }
+
+  const Plan& p;
+  const int x, n, from, to;
+
+ private:
+  void put(int y) {
+    const Run& r = p.run;
+    uint8_t luma[kColumns];
+    r.k->to_u8(levels[0], n, luma);
+    store(r, 0, x, y, luma, n);
+    for (int c = 0; c < 2; ++c) {
+      if (chroma.rows)
+        r.k->add(chroma.sum[c], levels[1 + c], n);
+      else
+        std::copy_n(levels[1 + c], n, chroma.sum[c]);
+    }
+    ++chroma.rows;
+    if (ends_samples(p, y)) finish_chroma(r, x, y, n, chroma);
+  }
+
+  alignas(64) float levels[3][kColumns];  // 0..255
+  ChromaSums chroma;
+};
+
 }  // namespace
 
 const char* planes_name(const Plan& p) {
@@ -160,36 +187,17 @@ void run_planes(const Plan& p, int y0, int y1) {
   if (can_convert(p)) return convert_planes(p, y0, y1);
   if (can_copy(p)) return copy_planes(p, y0, y1);
   const Run& r = p.run;
-  const Geometry& g = r.geometry;
-  const int from_y = std::max(y0, g.y0), to_y = std::min(y1, g.y1);
-  const bool blocks = in_blocks(r) && from_y < to_y;
-  BandBlock block(r.transposed);
-  const int step = blocks ? block.columns : BandBlock::kColumns;
-  Levels levels;
-  uint8_t luma[BandBlock::kColumns];
-  ChromaSums chroma;
+  const int from = std::clamp(r.geometry.y0, y0, y1), to = std::clamp(r.geometry.y1, y0, y1);
+  const int step = std::min(r.step, kColumns) & ~1;  // chroma samples are of pairs
   for (int x = 0; x < p.spec.width; x += step) {
-    const int n = std::min(step, p.spec.width - x);
-    const int from = std::clamp(g.x0, x, x + n), to = std::clamp(g.x1, x, x + n);
-    if (blocks && from < to) sample_block(p, from, to - from, from_y, to_y, block);
-    for (int y = y0; y < y1; ++y) {
-      const bool image = from < to && y >= from_y && y < to_y;
-      for (int c = 0; c < 3; ++c) {
-        std::fill_n(levels.c[c], image ? from - x : n, r.pad[c]);
-        if (image) std::fill_n(levels.c[c] + (to - x), x + n - to, r.pad[c]);
-      }
-      if (image) read_image(p, from, to, y, blocks ? &block : nullptr, from_y, from - x, levels);
-      r.k->to_u8(levels.c[0], n, luma);
-      store(r, 0, x, y, luma, n);
-      for (int c = 0; c < 2; ++c) {
-        if (chroma.rows)
-          r.k->add(chroma.sum[c], levels.c[1 + c], n);
-        else
-          std::copy_n(levels.c[1 + c], n, chroma.sum[c]);
-      }
-      ++chroma.rows;
-      if (ends_samples(p, y)) finish_chroma(r, x, y, n, chroma);
+    PictureSink sink(p, x, std::min(step, p.spec.width - x));
+    const bool image = sink.from < sink.to;
+    for (int y = y0; y < (image ? from : y1); ++y) sink.take_bars(y);
+    for (int y = from, next; image && y < to; y = next) {
+      next = y + r.kind->together(p, y, to);
+      r.kind->sample(p, sink.from, sink.to - sink.from, y, next, sink);
     }
+    for (int y = to; image && y < y1; ++y) sink.take_bars(y);
   }
 }
 

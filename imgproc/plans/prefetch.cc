@@ -76,7 +76,7 @@ void prefetch_row(const Plan& p, int y) {
   if (y >= g.y1) return;
   const Box b = box_of(r, y, y + 1);
   if (b.x0 >= b.x1) return;
-  const bool cv2 = r.kind == PlanKind::kCv2;
+  const bool cv2 = is_cv2(p.spec);
   const size_t at = static_cast<size_t>(y);
   for (int i = 0; i < r.source.groups; ++i) {
     const Channel& c = r.source.channel[r.source.group[i].lowest];

@@ -101,19 +101,16 @@ Status build_plan(const Run& r, const Part part[2], Plan& q) {
   Run& run = q.run;
   run = {};
   run.k = r.k;
-  run.filter = r.filter;
-  run.fixed_filter = r.fixed_filter;
   run.source = r.source;
   run.color = r.color;  // says how exact the filter has to be
-  run.kind = PlanKind::kSeparable;
   run.geometry.x1 = q.spec.width = width;
   run.geometry.y1 = q.spec.height = height;
   run.plain = true;  // neither scale nor bias
-  FV_TRY(build_filter(q.spec, axis_of(r.source, part[0], false), q.fx));
-  FV_TRY(build_filter(q.spec, axis_of(r.source, part[1], true), q.fy));
-  run.whole = choose_whole(q);
-  if (run.whole)
-    for (FixedPlane& plane : run.plane) plane.unit *= kUnits;
+  FV_TRY(build_filter(q.spec, axis_of(r.source, part[0], false), q.separable.x));
+  FV_TRY(build_filter(q.spec, axis_of(r.source, part[1], true), q.separable.y));
+  lower_separable(q);
+  if (q.separable.whole)
+    for (FixedPlane& plane : q.separable.plane) plane.unit *= kUnits;
   else
     run.source.unit *= kUnits;
   run.color = {};

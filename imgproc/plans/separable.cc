@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "imgproc/plan.h"
+#include "imgproc/plans/block.h"
+#include "imgproc/rows/filter.h"
 
 namespace foveal::imgproc {
 namespace {
@@ -27,7 +29,7 @@ template <class Weight>
 struct Lines {
   const Run& r;
   const Group& g;
-  int plane;  // of Run.plane and FilterAxis.plane
+  const FixedPlane& fixed;
   const Filter &down, &along;
   int to;            // entries of `down`
   Stretch all = {};  // of one entry of `down`, whatever is made of it at once
@@ -77,11 +79,11 @@ struct Lines {
   // `n` elements from pixel `from` on, of one entry or of two.
   void sum_rows(int d, int entries, int from, int n, Weight* const out[2]) const {
     if constexpr (std::is_same_v<Weight, float>) {
-      r.filter->sum_rows[static_cast<int>(r.source.element)](rows_of(d, from), n, out[0]);
+      filter_kernels().sum_rows[static_cast<int>(r.source.element)](rows_of(d, from), n, out[0]);
     } else {
-      const FixedFilterKernels& k = *r.fixed_filter;
+      const FixedFilterKernels& k = fixed_filter_kernels();
       const ReadAhead next = ahead(d, entries, from - all.from);
-      const int shift = r.plane[plane].shift;
+      const int shift = fixed.shift;
       if (entries == 1) return k.sum_rows(rows_of(d, from), next, shift, n, out[0]);
       const bool rises = first(down, d) <= first(down, d + 1);
       const RowTaps<Weight> t[2] = {rows_of(d + !rises, from), rows_of(d + rises, from)};
@@ -91,15 +93,15 @@ struct Lines {
   }
   void sum_line(const Weight* line, LineTaps<Weight> t, int n, float* out) const {
     if constexpr (std::is_same_v<Weight, float>)
-      r.filter->sum_line(line, t, n, out);
+      filter_kernels().sum_line(line, t, n, out);
     else
-      r.fixed_filter->sum_line(line, t, r.plane[plane].unit, n, out);
+      fixed_filter_kernels().sum_line(line, t, fixed.unit, n, out);
   }
   void split(const Weight* in, int pixel, int n, Weight* const lane[3]) const {
     if constexpr (std::is_same_v<Weight, float>)
-      r.filter->split(in, pixel, g.span, n, lane);
+      filter_kernels().split(in, pixel, g.span, n, lane);
     else
-      r.fixed_filter->split(in, pixel, g.span, n, lane);
+      fixed_filter_kernels().split(in, pixel, g.span, n, lane);
   }
 
   // One stretch of source pixels [from, from + n) as planar rows, a line per entry, and zeros up to
@@ -181,11 +183,15 @@ template <class Weight>
 Lines<Weight> lines_of(const Plan& p, int group, int from, int n) {
   const Run& r = p.run;
   const int plane = group > 0;
-  const Filter &fx = p.fx.plane[plane], &fy = p.fy.plane[plane];
+  const Filter &fx = p.separable.x.plane[plane], &fy = p.separable.y.plane[plane];
   const Group& g = r.source.group[group];
   const bool turned = r.transposed;
-  Lines<Weight> lines{
-      r, g, plane, turned ? fx : fy, turned ? fy : fx, turned ? r.geometry.x1 : r.geometry.y1};
+  Lines<Weight> lines{r,
+                      g,
+                      p.separable.plane[plane],
+                      turned ? fx : fy,
+                      turned ? fy : fx,
+                      turned ? r.geometry.x1 : r.geometry.y1};
   lines.all = lines.stretch(from, n);
   return lines;
 }
@@ -220,12 +226,12 @@ void sample_rows(const Plan& p, int group, int x, int y, int count, int n,
   lines.make(y, count, x, n, out);
 }
 
-}  // namespace
-
-bool choose_whole(Plan& p) {
-  Run& r = p.run;
+// Whether whole numbers are exact enough; says how they are scaled.
+bool can_be_whole(Plan& p) {
+  const Run& r = p.run;
   if (r.source.element != Element::kU8 || p.spec.profile == Profile::kTorch) return false;
-  const FilterAxis &across = r.transposed ? p.fx : p.fy, &rows = r.transposed ? p.fy : p.fx;
+  const FilterAxis &across = r.transposed ? p.separable.x : p.separable.y,
+                   &rows = r.transposed ? p.separable.y : p.separable.x;
   double error[2] = {};
   for (int i = 0; i < across.map.planes; ++i) {
     const Filter &down = across.plane[i], &along = rows.plane[i];
@@ -238,7 +244,7 @@ bool choose_whole(Plan& p) {
     if (along.taps > kLine || down.bits <= bits || most * std::ldexp(1, down.bits) > 0x7FFFFF00 ||
         sum > 0x7FFFFF00)
       return false;
-    r.plane[i] = {down.bits - bits, std::ldexp(1.0f, -bits - along.bits)};
+    p.separable.plane[i] = {down.bits - bits, std::ldexp(1.0f, -bits - along.bits)};
     error[i] = (255 * down.error + std::ldexp(0.5, -bits)) * (along.above + along.below) +
                255 * (down.above + down.below) * along.error;
   }
@@ -252,35 +258,85 @@ bool choose_whole(Plan& p) {
   return worst <= (p.spec.profile == Profile::kFast ? kMostErrorFast : kMostError);
 }
 
-void sample_separable(const Plan& p, int x, int n, int y0, int y1, BandBlock& block) {
-  const Run& r = p.run;
-  for (int i = 0; i < r.source.groups; ++i) {
-    if (r.transposed && r.whole) sample_columns<int16_t>(p, i, x, n, y0, y1, block);
-    if (r.transposed && !r.whole) sample_columns<float>(p, i, x, n, y0, y1, block);
-    for (int y = y0; y < y1 && !r.transposed; ++y) {
-      float* const rows[3] = {block.row(y - y0, 0), block.row(y - y0, 1), block.row(y - y0, 2)};
-      sample_rows<float>(p, i, x, y, 1, n, &rows);
-    }
-  }
-}
+// Whether rows are made one or two at a time, not in blocks.
+bool goes_by_rows(const Plan& p) { return p.separable.whole && !p.run.transposed; }
 
+// Two rows if they share source rows.
 int rows_at_once(const Plan& p, int y, int y1) {
   if (y + 1 >= y1) return 1;
-  const Filter& f = p.fy.plane[0];
+  const Filter& f = p.separable.y.plane[0];
   const auto first = [&](int d) { return f.first[static_cast<size_t>(d)]; };
   const auto last = [&](int d) { return first(d) + f.count[static_cast<size_t>(d)]; };
   return first(y + 1) < last(y) && first(y) < last(y + 1) ? 2 : 1;
 }
 
-void sample_separable(const Plan& p, int x, int y, int count, int n, Rows* rows) {
+void weigh(const Plan& p, int x, int y, int n, float* inside) {
+  const float down = p.separable.y.inside[static_cast<size_t>(y)];
+  for (int i = 0; i < n; ++i) inside[i] = p.separable.x.inside[static_cast<size_t>(x + i)] * down;
+}
+
+void sample_two_rows(const Plan& p, int x, int n, int y, int count, RowSink& sink) {
   const Run& r = p.run;
+  Rows rows[2];
   float* const c[2][3] = {{rows[0].c[0], rows[0].c[1], rows[0].c[2]},
-                          {rows[count - 1].c[0], rows[count - 1].c[1], rows[count - 1].c[2]}};
+                          {rows[1].c[0], rows[1].c[1], rows[1].c[2]}};
   for (int i = 0; i < r.source.groups; ++i) sample_rows<int16_t>(p, i, x, y, count, n, c);
-  for (int e = 0; e < count && r.constant; ++e) {
-    const float down = p.fy.inside[static_cast<size_t>(y + e)];
-    for (int i = 0; i < n; ++i) rows[e].inside[i] = p.fx.inside[static_cast<size_t>(x + i)] * down;
+  for (int e = 0; e < count; ++e) {
+    if (r.constant) weigh(p, x, y + e, n, rows[e].inside);
+    rows[e].give(r, x, y + e, n, sink);
   }
+}
+
+void sample_block(const Plan& p, int x, int n, int y0, int y1, RowSink& sink) {
+  const Run& r = p.run;
+  const bool whole = p.separable.whole;
+  BandBlock block(r.transposed);
+  for (int i = 0; i < r.source.groups; ++i) {
+    if (r.transposed && whole) sample_columns<int16_t>(p, i, x, n, y0, y1, block);
+    if (r.transposed && !whole) sample_columns<float>(p, i, x, n, y0, y1, block);
+    for (int y = y0; y < y1 && !r.transposed; ++y) {
+      float* const rows[3] = {block.row(y - y0, 0), block.row(y - y0, 1), block.row(y - y0, 2)};
+      sample_rows<float>(p, i, x, y, 1, n, &rows);
+    }
+  }
+  for (int y = 0; y < y1 - y0 && r.source.unit != 1; ++y)
+    for (int c = 0; c < r.source.channels; ++c) r.k->scale(block.row(y, c), r.source.unit, n);
+  give_block(p, block, x, n, y0, y1, r.constant ? weigh : nullptr, sink);
+}
+
+void sample(const Plan& p, int x, int n, int y0, int y1, RowSink& sink) {
+  if (goes_by_rows(p))
+    sample_two_rows(p, x, n, y0, y1 - y0, sink);
+  else
+    sample_block(p, x, n, y0, y1, sink);
+}
+
+int together(const Plan& p, int y, int y1) {
+  return goes_by_rows(p) ? rows_at_once(p, y, y1) : block_rows(p.run.transposed, y, y1);
+}
+
+const char* detail(const Plan& p) {
+  const bool whole = p.separable.whole;
+  if (p.run.transposed) return whole ? "quarter turn, whole numbers" : "quarter turn, floats";
+  return whole ? "straight, whole numbers" : "straight, floats";
+}
+
+}  // namespace
+
+const PlanKind kSeparable = {.name = "separable filter",
+                             .detail = detail,
+                             .rows_of_band = kBandRows,
+                             .rows_of_turned_band = BandBlock::kTurnedRows,
+                             .together = together,
+                             .sample = sample,
+                             .write = nullptr};
+
+void lower_separable(Plan& p) {
+  Run& r = p.run;
+  r.kind = &kSeparable;
+  p.separable.whole = can_be_whole(p);
+  r.jumps = r.skips = false;
+  if (!goes_by_rows(p)) r.step = BandBlock(r.transposed).columns;
 }
 
 }  // namespace foveal::imgproc

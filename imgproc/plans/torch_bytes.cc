@@ -62,7 +62,7 @@ Status lower_torch_bytes(Plan& p, const AxisMap& x, const AxisMap& y) {
   p.pillow.vertical_first = false;
   for (const bool columns : {false, true}) {
     const AxisMap& m = columns ? y : x;
-    FilterAxis& built = columns ? p.fy : p.fx;
+    FilterAxis& built = columns ? p.separable.y : p.separable.x;
     if (built.built && built.map == m) continue;
     FV_TRY(check_taps(p.spec, m));
     const bool along = columns == turned;
@@ -72,7 +72,7 @@ Status lower_torch_bytes(Plan& p, const AxisMap& x, const AxisMap& y) {
     built.map = m;
     built.built = true;
   }
-  start_passes(p);
+  start_passes(p, kTorchBytes);
   return ok();
 }
 

@@ -1,5 +1,7 @@
 // Turned and projected regions of bytes, where all four taps lie well inside the picture: whole
 // numbers, no borders to think of.
+#include "imgproc/rows/warp.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -44,7 +46,7 @@ void narrow(const LinearMap& m, const int32_t most[2], double x, double y, doubl
 void lower_warp(Run& r) {
   const Source& s = r.source;
   const Geometry& g = r.geometry;
-  Warp& warp = r.warp;
+  Warp& warp = r.gather.warp;
   warp.on = s.element == Element::kU8 && !r.nearest;
   warp.most[0][0] = s.width - 1;
   warp.most[0][1] = s.height - 1;
@@ -66,17 +68,17 @@ void lower_warp(Run& r) {
   warp.all = warp.on;
   for (int i = 0; warp.all && i < 4; ++i) {
     const double x = i & 1 ? g.x1 - 0.5 : g.x0 + 0.5, y = i & 2 ? g.y1 - 0.5 : g.y0 + 0.5;
-    warp.all = lies_inside(r.map, warp.most[0], x, y) &&
-               (!r.linear || lies_inside(r.chroma_map, warp.most[1], x, y));
+    warp.all = lies_inside(r.gather.map, warp.most[0], x, y) &&
+               (!r.linear || lies_inside(r.gather.chroma_map, warp.most[1], x, y));
   }
 }
 
 Columns warp_columns(const Run& r, int x, int y, int n) {
-  if (!r.warp.on) return {0, 0};
-  if (r.warp.all) return {0, n};
+  if (!r.gather.warp.on) return {0, 0};
+  if (r.gather.warp.all) return {0, n};
   double from = 0, to = n;
-  narrow(r.map, r.warp.most[0], x + 0.5, y + 0.5, from, to);
-  if (r.linear) narrow(r.chroma_map, r.warp.most[1], x + 0.5, y + 0.5, from, to);
+  narrow(r.gather.map, r.gather.warp.most[0], x + 0.5, y + 0.5, from, to);
+  if (r.linear) narrow(r.gather.chroma_map, r.gather.warp.most[1], x + 0.5, y + 0.5, from, to);
   if (!(from < to)) return {0, 0};
   return {static_cast<int>(from), static_cast<int>(to)};
 }
@@ -87,19 +89,19 @@ void sample_warp(const Plan& p, int x, int y, int n, int at, Rows& rows) {
   alignas(64) int32_t px[kChunk], py[kChunk], half_x[kChunk], half_y[kChunk];
   const auto positions = [&](const LinearMap& map, const int32_t most[2]) {
     const auto last = [](int32_t tap) { return ((tap + 1) << kWarpBits) - 1; };
-    r.warps->positions(map, x + 0.5, y + 0.5, n, last(most[0]), last(most[1]), px, py);
+    warp_kernels().positions(map, x + 0.5, y + 0.5, n, last(most[0]), last(most[1]), px, py);
   };
-  positions(r.map, r.warp.most[0]);
+  positions(r.gather.map, r.gather.warp.most[0]);
   if (r.constant) std::fill_n(rows.inside + at, n, 1.0f);
   bool halved = false;
   for (int i = 0; i < s.groups; ++i) {
     const Group& g = s.group[i];
     const Channel& ch = s.channel[g.lowest];
     const bool own = r.linear && i > 0;
-    if (own && i == 1) positions(r.chroma_map, r.warp.most[1]);
+    if (own && i == 1) positions(r.gather.chroma_map, r.gather.warp.most[1]);
     if (!own && !halved && (ch.shift_x || ch.shift_y)) {
-      if (ch.shift_x) r.warps->halve(px, ch.odd_x, n, half_x);
-      if (ch.shift_y) r.warps->halve(py, ch.odd_y, n, half_y);
+      if (ch.shift_x) warp_kernels().halve(px, ch.odd_x, n, half_x);
+      if (ch.shift_y) warp_kernels().halve(py, ch.odd_y, n, half_y);
       halved = true;
     }
     float* lane[3] = {};
@@ -107,8 +109,8 @@ void sample_warp(const Plan& p, int x, int y, int n, int at, Rows& rows) {
       lane[(s.channel[c].data - ch.data) / s.size] = rows.c[c] + at;
     const WarpPlane plane{ch.data, static_cast<int32_t>(ch.row), static_cast<int32_t>(ch.pixel),
                           g.span};
-    r.warps->sample(plane, !own && ch.shift_x ? half_x : px, !own && ch.shift_y ? half_y : py, n,
-                    lane);
+    warp_kernels().sample(plane, !own && ch.shift_x ? half_x : px, !own && ch.shift_y ? half_y : py,
+                          n, lane);
   }
 }
 
