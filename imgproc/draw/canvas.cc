@@ -12,7 +12,7 @@ namespace {
 uint8_t byte(double v) { return static_cast<uint8_t>(std::lround(std::clamp(v, 0.0, 255.0))); }
 
 uint8_t mixed(uint8_t from, uint8_t to, double cover) {
-  return static_cast<uint8_t>(std::lround(from + (to - from) * cover));
+  return static_cast<uint8_t>(static_cast<int>(from + (to - from) * cover + 0.5));
 }
 
 // Y, U, V of a colour, from kr and kb.
@@ -27,6 +27,15 @@ void to_yuv(const fv_canvas& c, int r, int g, int b, uint8_t out[3]) {
 }
 
 }  // namespace
+
+void Reach::add_segment(double x0, double y0, double x1, double y1, double lo, double hi) {
+  if (std::max(y0, y1) < lo || std::min(y0, y1) > hi) return;
+  for (const double line : {lo, hi}) {
+    const double t = y0 == y1 ? (line == lo ? 0 : 1) : (line - y0) / (y1 - y0);
+    const double x = x0 + std::clamp(t, 0.0, 1.0) * (x1 - x0);
+    add({x, x});
+  }
+}
 
 Result<Canvas> Canvas::open(const fv_canvas* c, fv_rgb color) {
   if (!c) return Status(FV_INVALID_ARGUMENT, "draw: canvas is NULL");
@@ -91,11 +100,22 @@ void Canvas::fill(int64_t x0, int64_t y0, int64_t x1, int64_t y1) const {
   for (y0 = std::max<int64_t>(y0, 0); y0 < y1; ++y0) span(x0, x1, y0);
 }
 
+template <int kChannels>
+void Canvas::mix_pixels(uint8_t* p, int n, const double* cover) const {
+  uint8_t to[kChannels];
+  std::copy_n(color_, kChannels, to);
+  for (int i = 0; i < n; ++i, p += pixel_) {
+    if (cover[i] == 1)
+      for (int c = 0; c < kChannels; ++c) p[c] = to[c];
+    else if (cover[i] > 0)
+      for (int c = 0; c < kChannels; ++c) p[c] = mixed(p[c], to[c], cover[i]);
+  }
+}
+
 void Canvas::mix(int y, int left, int right, const double* cover) const {
   uint8_t* p = data_ + y * row_ + left * pixel_;
-  for (int x = left; x < right; ++x, ++cover, p += pixel_)
-    if (*cover > 0)
-      for (int c = 0; c < channels_; ++c) p[c] = mixed(p[c], color_[c], *cover);
+  (this->*(channels_ == 1 ? &Canvas::mix_pixels<1> : &Canvas::mix_pixels<3>))(p, right - left,
+                                                                              cover);
 }
 
 void Canvas::mix_chroma(int y, int left, int right, const double* above,

@@ -18,6 +18,8 @@ constexpr double kFar = 1e6;  // coordinates are clamped to this before they bec
 
 int edge(double v) { return static_cast<int>(std::lround(std::clamp(v, -kFar, kFar))); }
 
+double length(double x, double y) { return std::sqrt(x * x + y * y); }
+
 Status finite(const double* v, int n, const char* what) {
   for (int i = 0; i < n; ++i)
     if (!std::isfinite(v[i]))
@@ -34,14 +36,19 @@ Status positive(int32_t v, const char* what) {
 // Everything within `radius` of a segment, with soft edges. A point is a segment of no length.
 void capsule(const Canvas& c, double x0, double y0, double x1, double y1, double radius) {
   const double dx = x1 - x0, dy = y1 - y0, length2 = dx * dx + dy * dy;
-  c.paint(edge(std::min(x0, x1) - radius - 1), edge(std::min(y0, y1) - radius - 1),
-          edge(std::max(x0, x1) + radius + 1), edge(std::max(y0, y1) + radius + 1),
-          [&](int y, int left, int right, double* cover) {
+  const double far = radius + 1;
+  const auto reach = [&](int y) {
+    Reach r;
+    r.add_segment(x0, y0, x1, y1, y + 0.5 - far, y + 0.5 + far);
+    return Reach{r.from - far, r.to + far};
+  };
+  c.paint(edge(std::min(x0, x1) - far), edge(std::min(y0, y1) - far), edge(std::max(x0, x1) + far),
+          edge(std::max(y0, y1) + far), reach, [&](int y, int left, int right, double* cover) {
             for (int x = left; x < right; ++x) {
               const double px = x + 0.5 - x0, py = y + 0.5 - y0;
               const double t =
                   length2 > 0 ? std::clamp((px * dx + py * dy) / length2, 0.0, 1.0) : 0;
-              const double distance = std::hypot(px - t * dx, py - t * dy);
+              const double distance = length(px - t * dx, py - t * dy);
               *cover++ = std::clamp(radius + 0.5 - distance, 0.0, 1.0);
             }
           });
@@ -117,14 +124,27 @@ Status draw_circle(const fv_canvas* canvas, double x, double y, double radius, i
                   format("draw: radius: expected above 0, to 65536, got %g", radius));
   x = std::clamp(x, -kFar, kFar);
   y = std::clamp(y, -kFar, kFar);
-  const double far = radius + thickness / 2.0 + 1;
-  c.paint(edge(x - far), edge(y - far), edge(x + far), edge(y + far),
-          [&](int row, int left, int right, double* cover) {
-            for (int column = left; column < right; ++column) {
-              const double distance = std::hypot(column + 0.5 - x, row + 0.5 - y);
-              *cover++ = std::clamp(thickness / 2.0 + 0.5 - std::fabs(distance - radius), 0.0, 1.0);
-            }
-          });
+  const double far = radius + thickness / 2.0 + 1, near = radius - thickness / 2.0 - 1;
+  const auto half_width = [y](double r, int row) {  // of a disc of radius r
+    const double dy = row + 0.5 - y;
+    return std::fabs(dy) < r ? std::sqrt(r * r - dy * dy) : 0.0;
+  };
+  const auto ring = [&](int row, int left, int right, double* cover) {
+    for (int column = left; column < right; ++column) {
+      const double distance = length(column + 0.5 - x, row + 0.5 - y);
+      *cover++ = std::clamp(thickness / 2.0 + 0.5 - std::fabs(distance - radius), 0.0, 1.0);
+    }
+  };
+  // Its left and its right half share no block of chroma.
+  const int64_t top = edge(y - far), bottom = edge(y + far), middle = down(edge(x));
+  c.paint(
+      edge(x - far), top, middle, bottom,
+      [&](int row) { return Reach{x - half_width(far, row) - 1, x - half_width(near, row) + 1}; },
+      ring);
+  c.paint(
+      middle, top, edge(x + far), bottom,
+      [&](int row) { return Reach{x + half_width(near, row) - 1, x + half_width(far, row) + 1}; },
+      ring);
   return ok();
 }
 
@@ -167,7 +187,15 @@ Status fill_polygon(const fv_canvas* canvas, const double* xy, int32_t count, fv
     lo[i & 1] = std::min(lo[i & 1], p[i]);
     hi[i & 1] = std::max(hi[i & 1], p[i]);
   }
-  c.paint(edge(lo[0] - 1), edge(lo[1] - 1), edge(hi[0] + 1), edge(hi[1] + 1),
+  const auto reach = [&](int y) {
+    Reach r;
+    for (size_t i = 0; i < n; ++i) {
+      const double *a = &p[2 * i], *b = &p[2 * ((i + 1) % n)];
+      r.add_segment(a[0], a[1], b[0], b[1], y, y + 1);
+    }
+    return r;
+  };
+  c.paint(edge(lo[0] - 1), edge(lo[1] - 1), edge(hi[0] + 1), edge(hi[1] + 1), reach,
           [&](int y, int left, int right, double* cover) {
             std::fill(cover, cover + (right - left), 0.0);
             for (int s = 0; s < kSteps; ++s) {
@@ -182,9 +210,14 @@ Status fill_polygon(const fv_canvas* canvas, const double* xy, int32_t count, fv
               for (size_t i = 0; i + 1 < crossings.size(); i += 2) {
                 const double from = std::clamp<double>(crossings[i], left, right);
                 const double to = std::clamp<double>(crossings[i + 1], left, right);
-                for (int x = static_cast<int>(from); x < to; ++x)
+                const auto add = [&](int x) {
                   cover[x - left] +=
                       std::max(0.0, std::min(to, x + 1.0) - std::max<double>(from, x)) / kSteps;
+                };
+                const int first = static_cast<int>(from), last = static_cast<int>(to);
+                if (first < to) add(first);
+                for (int x = first + 1; x < last; ++x) cover[x - left] += 1.0 / kSteps;
+                if (last > first && last < to) add(last);
               }
             }
             for (int x = left; x < right; ++x) cover[x - left] = std::min(cover[x - left], 1.0);

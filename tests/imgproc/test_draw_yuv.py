@@ -131,6 +131,54 @@ def test_other_pictures(shape: str, order: str) -> None:
             near(image[..., i], mix(before[..., i], level, cover_of(w, h)))
 
 
+def shapes_anywhere(seed: int) -> list[Shape]:
+    """Lines of every slope, circles and polygons, many of them beyond the picture's rim."""
+    rng = np.random.default_rng(seed)
+    x0, y0, x1, y1 = rng.uniform(-40, 100, 4)
+    line = {0: (x0, y0, x1, y1), 1: (x0, y0, x1, y0), 2: (x0, y0, x0, y1)}[seed % 3]
+    steep = (30 + x0 / 9, -50.0, 31 + x0 / 9, 90.0)
+    flat = (-70.0, 20 + y0 / 9, 130.0, 21.5 + y0 / 9)
+    thick, radius = int(rng.integers(1, 14)), float(rng.uniform(0.3, 60))
+    points = [tuple(p) for p in rng.uniform(-30, 90, (int(rng.integers(3, 8)), 2)).tolist()]
+
+    def line_shape(v: Any) -> Shape:
+        return (
+            lambda i: draw.draw_line(i, v, thick, COLOR),
+            lambda w, h: segment(w, h, *v, thick / 2),
+        )
+
+    return [
+        *map(line_shape, (line, steep, flat)),
+        (
+            lambda i: draw.draw_circle(i, x0, y0, radius, thick, COLOR),
+            lambda w, h: circle(w, h, x0, y0, radius, thick),
+        ),
+        (
+            lambda i: draw.draw_point(i, x1, y1, radius, COLOR),
+            lambda w, h: segment(w, h, x1, y1, x1, y1, radius),
+        ),
+        (lambda i: draw.fill_polygon(i, points, COLOR), lambda w, h: polygon(w, h, points)),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_shapes_anywhere(seed: int) -> None:
+    w, h = 67, 45
+    for act, cover_of in shapes_anywhere(seed):
+        cover = cover_of(w, h)
+        image = rng.integers(0, 256, (h, w, 3), np.uint8)
+        want = [mix(image[..., c], v, cover) for c, v in enumerate(COLOR.to_bytes(3, "big"))]
+        act(image)
+        near(image, np.stack(want, -1))
+        frame, y, uv, _ = yuv_frame("nv12", w, h)
+        luma, *chroma = to_yuv(COLOR, "bt601", True)
+        want = [mix(y, luma, cover)]
+        want += [mix(uv[:, i::2], v, chroma_cover(cover)) for i, v in enumerate(chroma)]
+        act(frame)
+        for got, plane in zip((y, uv[:, ::2], uv[:, 1::2]), want, strict=True):
+            near(got, plane)
+
+
 def near(got: np.ndarray, want: np.ndarray) -> None:
     """Equal, but where a half may have been rounded the other way after another order of sums."""
     wrong = np.abs(got.astype(int) - want.astype(int))
