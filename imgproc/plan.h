@@ -206,7 +206,10 @@ Status lower_pillow(Plan& plan, const fv_roi* roi);
 void choose_lines(Plan& plan, bool luma);
 void start_passes(Plan& plan, const PlanKind& kind);
 // plans/torch_bytes.cc: the same for profile "torch" with intermediate "u8", along tensor x and y.
-bool is_torch_bytes(const Spec& spec);
+inline bool is_torch_bytes(const Spec& s) {
+  return FV_HAS_PROFILE("torch") && s.profile == Profile::kTorch &&
+         s.intermediate == Intermediate::kU8 && s.color != Color::kYuv;
+}
 Status lower_torch_bytes(Plan& plan, const AxisMap& x, const AxisMap& y);
 
 // What both end a group with: numbers of 0..255, and nothing outside for linear chroma.

@@ -20,6 +20,8 @@ constexpr Text kCrops[] = {"torchvision", "huggingface", "opencv"};
 constexpr Text kSamples[] = {"bilinear", "nearest", "bicubic", "area", "lanczos3"};
 constexpr Text kGrids[] = {"half_pixel", "align_corners", "asymmetric"};
 constexpr Text kProfiles[] = {"exact", "fast", "cv2", "cv2_4", "pillow", "pillow_12", "torch"};
+// What FOVEAL_PROFILES calls them.
+constexpr Text kFamilies[] = {"exact", "exact", "cv2", "cv2", "pillow", "pillow", "torch"};
 constexpr Text kBorders[] = {"replicate", "constant", "constant_hard", "reflect101"};
 constexpr Text kMatrices[] = {"frame", "bt601", "bt709", "bt2020"};
 constexpr Text kRanges[] = {"frame", "limited", "full"};
@@ -433,12 +435,6 @@ Status check_pillow(const Spec& s) {
 
 }  // namespace
 
-bool is_pillow(const Spec& s) {
-  return s.profile == Profile::kPillow || s.profile == Profile::kPillow12;
-}
-
-bool is_cv2(const Spec& s) { return s.profile == Profile::kCv2 || s.profile == Profile::kCv2_4; }
-
 bool cv2_warps(const Spec& s) {
   return s.fit == FitKind::kMatrix || s.fit == FitKind::kCover ||
          (s.fit == FitKind::kLetterbox && s.policy == Policy::kMediapipe);
@@ -493,6 +489,9 @@ Result<Spec> parse_spec(std::string_view text) {
 }
 
 Status check_supported(const Spec& s) {
+  if (!has_profile(kFamilies[static_cast<size_t>(s.profile)]))
+    return unsupported("profile " + name(kProfiles, s.profile) + " is not in this build",
+                       "build Foveal with it in FOVEAL_PROFILES");
   if (is_cv2(s)) return check_cv2(s);
   if (is_pillow(s)) return check_pillow(s);
   FV_TRY(check_sampler(s));

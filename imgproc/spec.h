@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/selection.h"
 #include "base/status.h"
 
 namespace foveal::imgproc {
@@ -90,8 +91,13 @@ struct Spec {
 
 Result<Spec> parse_spec(std::string_view text);
 
-bool is_cv2(const Spec& spec);     // profiles "cv2" and "cv2_4"
-bool is_pillow(const Spec& spec);  // profiles "pillow" and "pillow_12"
+inline bool is_cv2(const Spec& s) {  // profiles "cv2" and "cv2_4"
+  return FV_HAS_PROFILE("cv2") && (s.profile == Profile::kCv2 || s.profile == Profile::kCv2_4);
+}
+inline bool is_pillow(const Spec& s) {  // profiles "pillow" and "pillow_12"
+  return FV_HAS_PROFILE("pillow") &&
+         (s.profile == Profile::kPillow || s.profile == Profile::kPillow12);
+}
 // Of the cv2 profiles: the fit is a map (warpAffine, warpPerspective), not a resize of a slice.
 bool cv2_warps(const Spec& spec);
 

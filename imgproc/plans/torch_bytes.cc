@@ -50,11 +50,6 @@ void build_axis(const Spec& s, const AxisMap& m, int end, const PillowKernels* p
 
 }  // namespace
 
-bool is_torch_bytes(const Spec& s) {
-  return s.profile == Profile::kTorch && s.intermediate == Intermediate::kU8 &&
-         s.color != Color::kYuv;
-}
-
 Status lower_torch_bytes(Plan& p, const AxisMap& x, const AxisMap& y) {
   const Geometry& g = p.run.geometry;
   const bool turned = p.run.transposed;

@@ -192,9 +192,9 @@ void mirrored_taps_at(const double* FV_R v, int n, int size, bool nearest, doubl
 }
 
 // Along one axis: clamped indices and weights of the two taps at v (pixel index, f64).
-inline void taps_at(const double* FV_R v, int n, int size, bool nearest, Outside outside,
-                    bool flipped, int32_t* FV_R i0, int32_t* FV_R i1, float* FV_R w0,
-                    float* FV_R w1) {
+[[gnu::noinline]] void taps_at(const double* FV_R v, int n, int size, bool nearest, Outside outside,
+                               bool flipped, int32_t* FV_R i0, int32_t* FV_R i1, float* FV_R w0,
+                               float* FV_R w1) {
   const double snap = !nearest ? 0 : flipped ? 0.5 - kTie : 0.5 + kTie;
   if (outside == Outside::kMirror)
     return mirrored_taps_at(v, n, size, nearest, snap, i0, i1, w0, w1);

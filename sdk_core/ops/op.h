@@ -21,13 +21,14 @@
 #define FOVEAL_OPS_OP_H_
 
 #include <algorithm>
-#include <functional>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/selection.h"
 #include "base/status.h"
 #include "base/tensor_type.h"
 
@@ -116,18 +117,36 @@ class Decomposer {
   Value scalar(float v) { return constant({FV_FLOAT32, {}}, &v); }
 };
 
+// A member function of an operator struct, called on a copy of the prototype that has the node's
+// attributes.
+template <class F>
+class OpCall;
+template <class R, class... A>
+class OpCall<R(A...)> {
+ public:
+  using Function = R (*)(const void* prototype, const Attrs& attrs, A...);
+  OpCall() = default;
+  OpCall(Function f, const void* prototype) : f_(f), prototype_(prototype) {}
+  R operator()(const Attrs& attrs, A... a) const { return f_(prototype_, attrs, a...); }
+  explicit operator bool() const { return f_ != nullptr; }
+
+ private:
+  Function f_ = nullptr;
+  const void* prototype_ = nullptr;
+};
+
 struct OpDef {
+  using Types = std::vector<TensorType>;
   std::string name;
   int version = 1;
   std::string doc;
   uint32_t traits = 0;
   std::vector<std::string> inputs, outputs;  // with their ? and * marks
   std::vector<AttrDef> attrs;
-  std::function<Status(const Attrs&, InferContext&)> infer;
-  std::function<double(const Attrs&, const std::vector<TensorType>&,
-                       const std::vector<TensorType>&)>
-      macs;                                                    // never empty
-  std::function<Status(const Attrs&, Decomposer&)> decompose;  // empty: a primitive
+  std::unique_ptr<const void, void (*)(const void*)> prototype{nullptr, nullptr};
+  OpCall<Status(InferContext&)> infer;
+  OpCall<double(const Types& in, const Types& out)> macs;  // never empty
+  OpCall<Status(Decomposer&)> decompose;                   // empty: a primitive
 };
 
 // Reads attributes into an operator struct; unset ones keep their default. The caller has
@@ -151,9 +170,12 @@ struct AttrLister {
   template <class T>
   void operator()(const char* name, T& field, const char* doc) {
     if constexpr (std::is_same_v<T, bool>)
-      out.push_back({name, static_cast<int64_t>(field), doc});
+      add(name, static_cast<int64_t>(field), doc);
     else
-      out.push_back({name, field, doc});
+      add(name, field, doc);
+  }
+  void add(const char* name, AttrValue value, const char* doc) {
+    out.push_back({name, std::move(value), doc});
   }
 };
 
@@ -172,37 +194,30 @@ class OpTable {
   // `prototype` carries defaults that differ between rows of a family.
   template <class Op>
   void add(const OpInfo& info, const Op& prototype) {
-    OpDef def;
-    def.name = info.name;
-    def.version = info.version;
-    def.doc = info.doc;
-    def.traits = info.traits;
-    def.inputs = split_names(info.inputs);
-    def.outputs = split_names(info.outputs);
+    if (!has_operator(info.name)) return;
+    OpDef& def = define(info);
     Op op = prototype;
     AttrLister lister{def.attrs};
     op.fields(lister);
-    auto read = [prototype](const Attrs& attrs) {
-      Op o = prototype;
-      AttrReader reader{attrs};
-      o.fields(reader);
-      return o;
-    };
-    def.infer = [read](const Attrs& a, InferContext& c) { return read(a).infer(c); };
+    def.prototype = {new Op(prototype), [](const void* p) { delete static_cast<const Op*>(p); }};
+    const void* at = def.prototype.get();
+    def.infer = {[](const void* p, const Attrs& a, InferContext& c) {
+                   return with_attrs<Op>(p, a).infer(c);
+                 },
+                 at};
     if constexpr (requires { op.macs({}, {}); })
-      def.macs = [read](const Attrs& a, const std::vector<TensorType>& in,
-                        const std::vector<TensorType>& out) { return read(a).macs(in, out); };
-    else
-      def.macs = [](const Attrs&, const std::vector<TensorType>&, const std::vector<TensorType>&) {
-        return 0.0;
-      };
+      def.macs = {[](const void* p, const Attrs& a, const OpDef::Types& in,
+                     const OpDef::Types& out) { return with_attrs<Op>(p, a).macs(in, out); },
+                  at};
     if constexpr (requires(Decomposer& d) { op.decompose(d); })
-      def.decompose = [read](const Attrs& a, Decomposer& d) { return read(a).decompose(d); };
-    defs_.push_back(std::move(def));
+      def.decompose = {[](const void* p, const Attrs& a, Decomposer& d) {
+                         return with_attrs<Op>(p, a).decompose(d);
+                       },
+                       at};
   }
   template <class Op>
   void add() {
-    add(Op::kInfo, Op{});
+    if constexpr (has_operator(Op::kInfo.name)) add(Op::kInfo, Op{});
   }
   const std::vector<OpDef>& defs() const { return defs_; }
   // By name; the op_table() maker calls this once, after the last add.
@@ -217,6 +232,26 @@ class OpTable {
   }
 
  private:
+  OpDef& define(const OpInfo& info) {
+    OpDef& def = defs_.emplace_back();
+    def.name = info.name;
+    def.version = info.version;
+    def.doc = info.doc;
+    def.traits = info.traits;
+    def.inputs = split_names(info.inputs);
+    def.outputs = split_names(info.outputs);
+    def.macs = {
+        [](const void*, const Attrs&, const OpDef::Types&, const OpDef::Types&) { return 0.0; },
+        nullptr};
+    return def;
+  }
+  template <class Op>
+  static Op with_attrs(const void* prototype, const Attrs& attrs) {
+    Op op = *static_cast<const Op*>(prototype);
+    AttrReader reader{attrs};
+    op.fields(reader);
+    return op;
+  }
   std::vector<OpDef> defs_;
 };
 

@@ -105,7 +105,10 @@ std::string explain_plan(const Plan& plan, const Backends& backends, const fv_mo
                    life.value < 0 ? std::vector<int>() : sharing[static_cast<size_t>(life.value)]) +
         "}";
   }
-  return out + "]},\n\"segments\":" + std::to_string(plan.segments.size()) +
+  out += "]},\n\"operators\":[";
+  for (const std::string& name : g.operators)
+    out += (name == *g.operators.begin() ? "" : ",") + json_quote(name);
+  return out + "],\n\"segments\":" + std::to_string(plan.segments.size()) +
          ",\"steps\":" + std::to_string(plan.steps.size()) + "}";
 }
 

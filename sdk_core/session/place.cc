@@ -81,6 +81,7 @@ Result<PlacedGraph> place_and_fuse(Graph graph, const Backends& backends, bool f
   PlacedGraph g;
   const auto runs = [&](const Graph& current, int node) {
     const Node& n = current.nodes[static_cast<size_t>(node)];
+    g.operators.insert(n.op);
     return is_view(n) || computes_nothing(current, n) || choose(current, n, backends).backend >= 0;
   };
   const auto why = [&](const Graph& current, int node) {
@@ -115,6 +116,7 @@ Result<PlacedGraph> place_and_fuse(Graph graph, const Backends& backends, bool f
     }
   }
   FV_TRY(choose_layouts(g, backends));
+  for (const Node& node : g.graph.nodes) g.operators.insert(node.op);
   return g;
 }
 

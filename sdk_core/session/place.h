@@ -3,6 +3,7 @@
 #define FOVEAL_SESSION_PLACE_H_
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct PlacedGraph {
   Graph graph;
   std::vector<Placed> placed;  // by node
   ValueStates states;          // by value; layouts decided, slots = value index
+  // Of the model, of its decompositions and of theirs, whether or not they are left in the graph.
+  std::set<std::string> operators;
 };
 
 // decompose -> place -> fuse -> choose layouts -> insert relayouts.

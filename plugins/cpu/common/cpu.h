@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "base/selection.h"
 #include "foveal/plugin.hpp"
 
 #define FV_TEXT_(x) #x
@@ -33,6 +34,9 @@ using plugin::Support;
 using plugin::Value;
 
 using Kernels = std::vector<KernelDef>;
+// Adds one to the list `k`, unless the build leaves the operator out.
+#define FV_KERNEL(k, name, ...) \
+  if (FV_HAS_OPERATOR(name)) (k).push_back({name, __VA_ARGS__})
 
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 inline bool is_blocked(fv_layout l) { return l.id == FV_LAYOUT_NCXHWX; }

@@ -85,18 +85,18 @@ Unary find_unary(const Node& node) {
   Unary u;
   const std::string op = node.op();
 #define FV_ROW(name, doc, expression) \
-  if (op == #name) u.fn = unary_##name;
+  if (FV_HAS_OPERATOR(#name) && op == #name) u.fn = unary_##name;
   FV_UNARY_OPS(FV_ROW)
 #undef FV_ROW
 #define FV_ROW(name, doc, p_, ...)                           \
-  if (op == #name) {                                         \
+  if (FV_HAS_OPERATOR(#name) && op == #name) {               \
     u.fn = unary_##name;                                     \
     u.p[0] = static_cast<float>(node.attrs<ops::name>().p_); \
   }
   FV_UNARY1_OPS(FV_ROW)
 #undef FV_ROW
 #define FV_ROW(name, doc, p_, d_, pdoc_, q_, ...)            \
-  if (op == #name) {                                         \
+  if (FV_HAS_OPERATOR(#name) && op == #name) {               \
     u.fn = unary_##name;                                     \
     u.p[0] = static_cast<float>(node.attrs<ops::name>().p_); \
     u.p[1] = static_cast<float>(node.attrs<ops::name>().q_); \
@@ -122,7 +122,7 @@ bool find_clamp(const Node& node, float& low, float& high) {
 BinaryFn find_binary(const char* name, bool a_pattern, bool b_pattern) {
   const std::string op = name;
 #define FV_ROW(name, doc, expression) \
-  if (op == #name) return pick(a_pattern, b_pattern, Binary_##name{});
+  if (FV_HAS_OPERATOR(#name) && op == #name) return pick(a_pattern, b_pattern, Binary_##name{});
   FV_BINARY_OPS(FV_ROW)
   FV_ROW(prelu, "", 0)
 #undef FV_ROW

@@ -214,8 +214,8 @@ MadeKernel make_gather(const Context&, const Node& node) {
 }  // namespace
 
 void define_cast(Kernels& k) {
-  k.push_back({"cast", supports_cast, make_cast, nullptr});
-  k.push_back({"gather", supports_gather, make_gather, nullptr});
+  FV_KERNEL(k, "cast", supports_cast, make_cast, nullptr);
+  FV_KERNEL(k, "gather", supports_gather, make_gather, nullptr);
 }
 
 }  // namespace foveal::cpu

@@ -80,6 +80,11 @@ T difference(T a, T b) {
   return static_cast<T>(static_cast<Wide<T>>(a) - static_cast<Wide<T>>(b));
 }
 
+template <class T>
+T squared_difference(T a, T b) {
+  return product(difference(a, b), difference(a, b));
+}
+
 template <class T, class R, auto f>
 void loop(void* y, const void* a, int64_t sa, const void* b, int64_t sb, int64_t n) {
   auto* out = static_cast<R*>(y);
@@ -88,31 +93,33 @@ void loop(void* y, const void* a, int64_t sa, const void* b, int64_t sb, int64_t
 }
 template <class T>
 Loop arithmetic(const std::string& op) {
-  if (op == "add") return loop<T, T, sum<T>>;
-  if (op == "sub") return loop<T, T, difference<T>>;
-  if (op == "mul") return loop<T, T, product<T>>;
-  if (op == "div") return loop<T, T, quotient<T>>;
-  if (op == "max") return loop<T, T, v_max_nan<T>>;
-  if (op == "min") return loop<T, T, v_min_nan<T>>;
-  if (op == "pow") return loop<T, T, power<T>>;
-  if (op == "mod") return loop<T, T, modulo<T>>;
-  if (op == "squared_difference")
-    return loop<T, T, [](T a, T b) { return product(difference(a, b), difference(a, b)); }>;
+#define FV_FIND(name, f) \
+  if (FV_HAS_OPERATOR(name) && op == name) return loop<T, T, f>
+  FV_FIND("add", sum<T>);
+  FV_FIND("sub", difference<T>);
+  FV_FIND("mul", product<T>);
+  FV_FIND("div", quotient<T>);
+  FV_FIND("max", v_max_nan<T>);
+  FV_FIND("min", v_min_nan<T>);
+  FV_FIND("pow", power<T>);
+  FV_FIND("mod", modulo<T>);
+  FV_FIND("squared_difference", squared_difference<T>);
+#undef FV_FIND
   return nullptr;
 }
 template <class T>
 Loop compare(const std::string& op) {
-#define FV_ROW(name, doc, expression) \
-  if (op == #name)                    \
+#define FV_ROW(name, doc, expression)        \
+  if (FV_HAS_OPERATOR(#name) && op == #name) \
     return loop<T, uint8_t, [](T a, T b) { return static_cast<uint8_t>(expression); }>;
   FV_COMPARE_OPS(FV_ROW)
 #undef FV_ROW
   return nullptr;
 }
 Loop logical(const std::string& op) {
-#define FV_ROW(id, name, doc, expression) \
-  if (op == name)                         \
-    return loop<uint8_t, uint8_t,         \
+#define FV_ROW(id, name, doc, expression)  \
+  if (FV_HAS_OPERATOR(name) && op == name) \
+    return loop<uint8_t, uint8_t,          \
                 [](uint8_t a, uint8_t b) { return static_cast<uint8_t>(expression); }>;
   FV_LOGICAL_OPS(FV_ROW)
 #undef FV_ROW
@@ -278,14 +285,14 @@ MadeKernel make_integer_unary(const Context&, const Node& node) {
 }
 
 void define_elementwise(Kernels& k) {
-#define FV_ROW(name, ...) k.push_back({#name, supports, make, nullptr});
+#define FV_ROW(name, ...) FV_KERNEL(k, #name, supports, make, nullptr);
   FV_COMPARE_OPS(FV_ROW)
 #undef FV_ROW
-#define FV_ROW(id, name, ...) k.push_back({name, supports, make, nullptr});
+#define FV_ROW(id, name, ...) FV_KERNEL(k, name, supports, make, nullptr);
   FV_LOGICAL_OPS(FV_ROW)
 #undef FV_ROW
-  k.push_back({"not", supports_plain, make_not, nullptr});
-  k.push_back({"where", supports_plain, make_where, nullptr});
+  FV_KERNEL(k, "not", supports_plain, make_not, nullptr);
+  FV_KERNEL(k, "where", supports_plain, make_where, nullptr);
 }
 
 }  // namespace foveal::cpu

@@ -186,8 +186,8 @@ MadeKernel make_integer_reduce(const Context&, const Node& node) {
 }
 
 void define_integer_reduce(Kernels& k) {
-  k.push_back({"argmax", supports_arg, make_arg, nullptr});
-  k.push_back({"argmin", supports_arg, make_arg, nullptr});
+  FV_KERNEL(k, "argmax", supports_arg, make_arg, nullptr);
+  FV_KERNEL(k, "argmin", supports_arg, make_arg, nullptr);
 }
 
 }  // namespace foveal::cpu

@@ -196,6 +196,6 @@ MadeKernel make(const Context& c, const Node& node) {
 
 }  // namespace
 
-void define_raster(Kernels& k) { k.push_back({"raster", supports, make, nullptr}); }
+void define_raster(Kernels& k) { FV_KERNEL(k, "raster", supports, make, nullptr); }
 
 }  // namespace foveal::cpu

@@ -75,7 +75,8 @@ MadeKernel make(const Context& c, const Node& node) {
 }  // namespace
 
 void define_binary(Kernels& k) {
-  for (const char* name : binary_names()) k.push_back({name, supports, make, fuses_pointwise});
+  for (const char* name : binary_names())
+    if (has_operator(name)) k.push_back({name, supports, make, fuses_pointwise});
 }
 
 }  // namespace FV_ISA

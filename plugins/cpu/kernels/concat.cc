@@ -108,8 +108,8 @@ MadeKernel make(const Context& c, const Node& node) {
 }  // namespace
 
 void define_concat(Kernels& k) {
-  k.push_back({"concat", supports, make, nullptr});
-  k.push_back({"split", supports, make, nullptr});
+  FV_KERNEL(k, "concat", supports, make, nullptr);
+  FV_KERNEL(k, "split", supports, make, nullptr);
 }
 
 }  // namespace FV_ISA

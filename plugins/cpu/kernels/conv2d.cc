@@ -73,7 +73,7 @@ bool fuses(const Node& node, const Node& post, int chain_input) {
 
 }  // namespace
 
-void define_conv2d(Kernels& k) { k.push_back({"conv2d", supports, make, fuses}); }
+void define_conv2d(Kernels& k) { FV_KERNEL(k, "conv2d", supports, make, fuses); }
 
 }  // namespace FV_ISA
 }  // namespace foveal::cpu

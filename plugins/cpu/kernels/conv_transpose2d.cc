@@ -140,7 +140,7 @@ bool fuses(const Node& node, const Node& post, int chain_input) {
 }  // namespace
 
 void define_conv_transpose2d(Kernels& k) {
-  k.push_back({"conv_transpose2d", supports, make, fuses});
+  FV_KERNEL(k, "conv_transpose2d", supports, make, fuses);
 }
 
 }  // namespace FV_ISA

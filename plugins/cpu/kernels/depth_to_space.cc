@@ -78,7 +78,7 @@ MadeKernel make(const Context& c, const Node& node) {
 
 }  // namespace
 
-void define_depth_to_space(Kernels& k) { k.push_back({"depth_to_space", supports, make, nullptr}); }
+void define_depth_to_space(Kernels& k) { FV_KERNEL(k, "depth_to_space", supports, make, nullptr); }
 
 }  // namespace FV_ISA
 }  // namespace foveal::cpu

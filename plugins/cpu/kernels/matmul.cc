@@ -257,7 +257,7 @@ MadeKernel make(const Context& c, const Node& node) {
 
 }  // namespace
 
-void define_matmul(Kernels& k) { k.push_back({"matmul", supports, make, fuses_pointwise}); }
+void define_matmul(Kernels& k) { FV_KERNEL(k, "matmul", supports, make, fuses_pointwise); }
 
 }  // namespace FV_ISA
 }  // namespace foveal::cpu

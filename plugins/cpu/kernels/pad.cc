@@ -89,7 +89,7 @@ MadeKernel make(const Context& c, const Node& node) {
 
 }  // namespace
 
-void define_pad(Kernels& k) { k.push_back({"pad", supports, make, nullptr}); }
+void define_pad(Kernels& k) { FV_KERNEL(k, "pad", supports, make, nullptr); }
 
 }  // namespace FV_ISA
 }  // namespace foveal::cpu

@@ -110,7 +110,7 @@ MadeKernel make(const Context& c, const Node& node) {
 
 }  // namespace
 
-void define_pool2d(Kernels& k) { k.push_back({"pool2d", supports, make, fuses_pointwise}); }
+void define_pool2d(Kernels& k) { FV_KERNEL(k, "pool2d", supports, make, fuses_pointwise); }
 
 }  // namespace FV_ISA
 }  // namespace foveal::cpu

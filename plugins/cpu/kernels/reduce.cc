@@ -139,15 +139,18 @@ void reduce(const Plan& p, const float* x, float* y, int columns) {
 }
 
 ReduceFn find(const std::string& op) {
-  if (op == "reduce_max") return reduce<Row_reduce_max, Max, false>;
-  if (op == "reduce_min") return reduce<Row_reduce_min, Min, false>;
-  if (op == "reduce_prod") return reduce<Row_reduce_prod, Prod, false>;
-  if (op == "reduce_log_sum_exp") return reduce<Row_reduce_log_sum_exp, Sum, true>;
-  if (op == "reduce_mean") return reduce<Row_reduce_mean, Sum, false>;
-  if (op == "reduce_sum") return reduce<Row_reduce_sum, Sum, false>;
-  if (op == "reduce_l1") return reduce<Row_reduce_l1, Sum, false>;
-  if (op == "reduce_l2") return reduce<Row_reduce_l2, Sum, false>;
-  if (op == "reduce_sum_square") return reduce<Row_reduce_sum_square, Sum, false>;
+#define FV_FIND(name, lanes, log_sum_exp) \
+  if (FV_HAS_OPERATOR(#name) && op == #name) return reduce<Row_##name, lanes, log_sum_exp>
+  FV_FIND(reduce_max, Max, false);
+  FV_FIND(reduce_min, Min, false);
+  FV_FIND(reduce_prod, Prod, false);
+  FV_FIND(reduce_log_sum_exp, Sum, true);
+  FV_FIND(reduce_mean, Sum, false);
+  FV_FIND(reduce_sum, Sum, false);
+  FV_FIND(reduce_l1, Sum, false);
+  FV_FIND(reduce_l2, Sum, false);
+  FV_FIND(reduce_sum_square, Sum, false);
+#undef FV_FIND
   return nullptr;
 }
 
@@ -252,7 +255,7 @@ MadeKernel make(const Context& c, const Node& node) {
 }  // namespace
 
 void define_reduce(Kernels& k) {
-#define FV_ROW(name, ...) k.push_back({#name, supports, make, nullptr});
+#define FV_ROW(name, ...) FV_KERNEL(k, #name, supports, make, nullptr);
   FV_REDUCE_OPS(FV_ROW)
 #undef FV_ROW
 }

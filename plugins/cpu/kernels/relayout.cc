@@ -103,7 +103,7 @@ MadeKernel make(const Context& c, const Node& node) {
 
 }  // namespace
 
-void define_relayout(Kernels& k) { k.push_back({"relayout", supports, make}); }
+void define_relayout(Kernels& k) { FV_KERNEL(k, "relayout", supports, make); }
 
 }  // namespace FV_ISA
 }  // namespace foveal::cpu

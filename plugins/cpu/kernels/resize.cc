@@ -118,7 +118,7 @@ MadeKernel make(const Context& c, const Node& node) {
 
 }  // namespace
 
-void define_resize(Kernels& k) { k.push_back({"resize", supports, make, fuses_pointwise}); }
+void define_resize(Kernels& k) { FV_KERNEL(k, "resize", supports, make, fuses_pointwise); }
 
 }  // namespace FV_ISA
 }  // namespace foveal::cpu

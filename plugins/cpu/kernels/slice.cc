@@ -49,7 +49,7 @@ MadeKernel make(const Context& c, const Node& node) {
 
 }  // namespace
 
-void define_slice(Kernels& k) { k.push_back({"slice", supports, make, nullptr}); }
+void define_slice(Kernels& k) { FV_KERNEL(k, "slice", supports, make, nullptr); }
 
 }  // namespace FV_ISA
 }  // namespace foveal::cpu

@@ -106,8 +106,8 @@ MadeKernel make(const Context& c, const Node& node) {
 }  // namespace
 
 void define_softmax(Kernels& k) {
-  k.push_back({"softmax", supports, make});
-  k.push_back({"log_softmax", supports, make});
+  FV_KERNEL(k, "softmax", supports, make);
+  FV_KERNEL(k, "log_softmax", supports, make);
 }
 
 }  // namespace FV_ISA

@@ -44,7 +44,8 @@ MadeKernel make(const Context& c, const Node& node) {
 }  // namespace
 
 void define_unary(Kernels& k) {
-  for (const char* name : unary_names()) k.push_back({name, supports, make, fuses_pointwise});
+  for (const char* name : unary_names())
+    if (has_operator(name)) k.push_back({name, supports, make, fuses_pointwise});
 }
 
 }  // namespace FV_ISA
