@@ -191,8 +191,9 @@ void mirrored_taps_at(const double* FV_R v, int n, int size, bool nearest, doubl
   }
 }
 
-// Along one axis: clamped indices and weights of the two taps at v (pixel index, f64).
-[[gnu::noinline]] void taps_at(const double* FV_R v, int n, int size, bool nearest, Outside outside,
+// Along one axis: clamped indices and weights of the two taps at v (pixel index, f64). Not inlined
+// twice, for its size; v is not const, or GCC fears that it is not initialised.
+[[gnu::noinline]] void taps_at(double* FV_R v, int n, int size, bool nearest, Outside outside,
                                bool flipped, int32_t* FV_R i0, int32_t* FV_R i1, float* FV_R w0,
                                float* FV_R w1) {
   const double snap = !nearest ? 0 : flipped ? 0.5 - kTie : 0.5 + kTie;

@@ -224,6 +224,30 @@ def test_open_dimensions(foveal, tmp_path):
     assert result.code == 0 and "1 x 40 x 6625" in result.out, result.err
 
 
+def test_needs(foveal, tmp_path):
+    graph = fv.Graph()
+    x = graph.input("x", "float32", (1, 4, 8, 8))
+    graph.outputs = [graph.add("l2_normalize", [graph.add("space_to_depth", [x], {"block": 2})])]
+    graph.save(tmp_path / "two.fvm")
+    # What the model says, what that is made of, and what the plan adds.
+    made_of = ["div", "max", "raster", "reduce_sum_square", "sqrt"]
+    two = json.loads(foveal("needs", "two.fvm", "--json").out)
+    assert set(two["operators"]) == {"l2_normalize", "space_to_depth", *made_of}
+    assert (two["profiles"], two["decoders"]) == (["exact"], [])
+
+    face = json.loads(foveal("needs", "face", "--json").out)
+    assert {"conv2d", "relu", "add", "raster", "relayout"} <= set(face["operators"])
+    assert (face["profiles"], face["decoders"]) == (["exact"], ["ssd"])
+
+    words = foveal("needs", "face", "two.fvm").out.split()
+    operators = ";".join(sorted({*two["operators"], *face["operators"]}))
+    assert words == [
+        f"-DFOVEAL_OPERATORS={operators}",
+        "-DFOVEAL_PROFILES=exact",
+        "-DFOVEAL_DECODERS=ssd",
+    ]
+
+
 def test_plugins(foveal):
     result = foveal("plugins")
     assert result.code == 0 and "cpu" in result.out

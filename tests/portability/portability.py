@@ -1,20 +1,23 @@
 """Builds Foveal for other machines and runs the operator tests and the C sample there.
 
-    python portability.py [--build FOLDER] [--targets native,aarch64,wasm32]
+    python portability.py [--build FOLDER] [--targets native,aarch64,wasm32,wasm32-face]
 
 native: this machine, one binary with everything linked in.  aarch64: Linux on 64-bit ARM, run by
 qemu as a Cortex-A53 (no optional instructions) and as the largest CPU that it knows.  wasm32: WASI
-with SIMD128 and without threads, run by Node.
+with SIMD128 and without threads, run by Node.  wasm32-face: the sample alone, with no more than its
+model needs (`foveal needs face`).
 
 Every case must meet its own tolerance against numpy, and be what the native build gives within
 1e-5 of the output's largest value; the sample must find the same boxes within 1e-5 of the picture;
-pipelines that promise equal bytes must give them.
+pipelines that promise equal bytes must give them; WebAssembly must be small.
 Exit status 1 if anything differs, 2 if a tool is missing.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -55,6 +58,8 @@ class Target:
     cmake: Callable[[], list[str]]
     runners: Callable[[], dict[str, list[str]]]
     suffix: str = ""
+    sample_only: bool = False
+    most: tuple[int, int] | None = None  # KB of the sample: as it is, and after gzip
 
 
 def aarch64() -> list[str]:
@@ -78,6 +83,16 @@ def wasm() -> list[str]:
     ]
 
 
+def wasm_face() -> list[str]:
+    import foveal.cli
+
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        if foveal.cli.main(["needs", "face"]):
+            raise SystemExit("cannot tell what the zoo's `face` needs")
+    return [*wasm(), *text.getvalue().split()]
+
+
 def node() -> dict[str, list[str]]:
     program = tool("node", "apt-get install nodejs (18 or newer)")
     return {"wasm32 node": [program, "--no-warnings", str(HERE / "run_wasi.mjs")]}
@@ -86,7 +101,8 @@ def node() -> dict[str, list[str]]:
 TARGETS = [
     Target("native", lambda: [], lambda: {"native": []}),
     Target("aarch64", aarch64, qemu),
-    Target("wasm32", wasm, node, ".wasm"),
+    Target("wasm32", wasm, node, ".wasm", most=(1100, 400)),
+    Target("wasm32-face", wasm_face, node, ".wasm", sample_only=True, most=(600, 250)),
 ]
 
 
@@ -199,10 +215,12 @@ console.log(JSON.stringify([b, ...packed].map((x) => x.length)));
 """
 
 
-def say_sizes(program: Path, to: Findings) -> None:
+def check_size(target: Target, program: Path, to: Findings) -> None:
     done = run([tool("node", "apt-get install nodejs"), "-e", SIZES], program)
     plain, gzip, brotli = (n / 1000 for n in json.loads(done.stdout))
-    to.say(f"{program.name}: {plain:.0f} KB, gzip {gzip:.0f} KB, brotli {brotli:.0f} KB")
+    to.say(f"{target.name}: sample: {plain:.0f} KB, gzip {gzip:.0f} KB, brotli {brotli:.0f} KB")
+    if target.most and (plain > target.most[0] or gzip > target.most[1]):
+        to.wrong(f"{target.name}: sample: expected at most {target.most} KB, plain and after gzip")
 
 
 def main() -> int:
@@ -238,6 +256,14 @@ def main() -> int:
         programs = build(target, build_folder / target.name, args.jobs)
         to.say(f"{target.name}: built in {time.monotonic() - begin:.0f} s")
         for machine, front in target.runners().items():
+            sample = [*front, str(programs / "sample" / f"face{target.suffix}")]
+            boxes = run_sample(machine, sample, model, picture, to)
+            if target.name == "native":
+                native_boxes = boxes
+            elif boxes is not None and native_boxes is not None:
+                compare_sample(machine, boxes, native_boxes, side, to)
+            if target.sample_only:
+                continue
             out = build_folder / f"{machine.replace(' ', '-')}.results"
             operators = [*front, str(programs / f"run_cases{target.suffix}")]
             if run_operators(machine, operators, cases, out, to) and target.name != "native":
@@ -248,14 +274,8 @@ def main() -> int:
             if native_hashes is None:
                 native_hashes = hashes
             compare_pictures(machine, list(image_cases.lines()), hashes, native_hashes, to)
-            sample = [*front, str(programs / "sample" / f"face{target.suffix}")]
-            boxes = run_sample(machine, sample, model, picture, to)
-            if target.name == "native":
-                native_boxes = boxes
-            elif boxes is not None and native_boxes is not None:
-                compare_sample(machine, boxes, native_boxes, side, to)
-        if target.suffix:
-            say_sizes(programs / "sample" / f"face{target.suffix}", to)
+        if target.most:
+            check_size(target, programs / "sample" / f"face{target.suffix}", to)
     print(f"{len(to.problems)} problems" if to.problems else "all equal")
     return 1 if to.problems else 0
 

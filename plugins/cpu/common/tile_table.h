@@ -9,11 +9,13 @@
 namespace foveal::cpu {
 inline namespace FV_ISA {
 
-// Largest P for OB = 1, 2, 4: accumulators, OB weights and one broadcast fit the registers.
+// Largest P for OB = 1, 2, 4: accumulators, OB weights and one broadcast fit the registers. NEON
+// multiplies by a lane: compilers keep four steps of several pixels in registers instead.
 // OB = 4 pays for few pixels only, where two vectors of channels leave the multipliers idle.
+inline constexpr bool kByLane = kRegisters == 32 && kLanes == 4;
 inline constexpr int kMaxPixels1 = kRegisters == 32 ? 14 : 12;
-inline constexpr int kMaxPixels2 = kRegisters == 32 ? 14 : 6;
-inline constexpr int kMaxPixels4 = kRegisters == 32 ? 4 : kLanes == 8 ? 3 : 2;
+inline constexpr int kMaxPixels2 = kByLane ? 10 : kRegisters == 32 ? 14 : 6;
+inline constexpr int kMaxPixels4 = kByLane ? 3 : kRegisters == 32 ? 4 : kLanes == 8 ? 3 : 2;
 inline constexpr int max_pixels(int vectors) {
   return vectors == 1 ? kMaxPixels1 : vectors == 2 ? kMaxPixels2 : kMaxPixels4;
 }
