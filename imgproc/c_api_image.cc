@@ -209,7 +209,7 @@ Status create_plan(const Spec& given, const fv_tensor& input, fv_axis_order orde
     for (auto& tap : group) tap.resize(static_cast<size_t>(spec.width));
   if (is_cv2(spec)) size_cv2(p);
   size_lerp(p);
-  p.pillow.k = &pillow_kernels();
+  if (FV_HAS_PROFILE("pillow") || FV_HAS_PROFILE("torch")) p.pillow.k = &pillow_kernels();
   return make_finish(quantization, p);
 }
 

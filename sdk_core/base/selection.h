@@ -34,6 +34,15 @@ constexpr bool has_profile(std::string_view name) { return is_listed(FOVEAL_PROF
 constexpr bool has_profile(std::string_view) { return true; }
 #endif
 
+// What to do about an operator that is not there; `otherwise` where none is left out.
+constexpr const char* missing_operator_hint([[maybe_unused]] const char* otherwise) {
+#if defined(FOVEAL_OPERATORS)
+  return "this build has the operators of given models only: name it in FOVEAL_OPERATORS";
+#else
+  return otherwise;
+#endif
+}
+
 #define FV_HAS_OPERATOR(name) (std::bool_constant<::foveal::has_operator(name)>::value)
 #define FV_HAS_PROFILE(name) (std::bool_constant<::foveal::has_profile(name)>::value)
 

@@ -7,15 +7,6 @@ namespace {
 
 constexpr int64_t kMaxDim = int64_t{1} << 48;
 
-// What to do about an operator that is not in the table.
-const char* unknown_hint() {
-#if defined(FOVEAL_OPERATORS)
-  return "this build has the operators of given models only: name it in FOVEAL_OPERATORS";
-#else
-  return "";
-#endif
-}
-
 const char* attr_type_name(const AttrValue& v) {
   constexpr const char* kNames[] = {"an integer", "a float", "a string", "a list of integers",
                                     "a list of floats"};
@@ -148,7 +139,8 @@ Result<std::vector<TensorType>> infer_op(const std::string& op, Attrs& attrs,
                                          size_t outputs) {
   const OpDef* def = op_table().find(op);
   if (!def)
-    return Status(FV_UNSUPPORTED_OP, "operator '" + op + "' is unknown", unknown_hint(), op);
+    return Status(FV_UNSUPPORTED_OP, "operator '" + op + "' is unknown", missing_operator_hint(""),
+                  op);
   std::vector<bool> present;
   for (const TensorType* t : inputs) present.push_back(t != nullptr);
   FV_TRY(complete_attrs(*def, attrs).within(op).for_op(op));
@@ -201,7 +193,8 @@ Status infer_graph(Graph& g, const std::vector<Dims>& input_dims) {
     Node& n = g.nodes[i];
     const OpDef* def = op_table().find(n.op);
     if (!def)
-      return Status(FV_UNSUPPORTED_OP, "operator '" + n.op + "' is unknown", unknown_hint(), n.op);
+      return Status(FV_UNSUPPORTED_OP, "operator '" + n.op + "' is unknown",
+                    missing_operator_hint(""), n.op);
     std::vector<const TensorType*> in;
     for (int v : n.inputs) in.push_back(v < 0 ? nullptr : &g.type(v));
     auto types = infer_types(*def, n.attrs, in, n.outputs.size());

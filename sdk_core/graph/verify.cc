@@ -60,9 +60,11 @@ class Unsupported {
       if (!r.node.empty()) text += " (node '" + r.node + "')";
       if (r.count > 1) text += format(" x%d", r.count);
     }
-    return Status(FV_UNSUPPORTED_OP, std::move(text),
-                  "the model may come from a newer version: update foveal, or convert it again",
-                  rows_[0].op);
+    return Status(
+        FV_UNSUPPORTED_OP, std::move(text),
+        missing_operator_hint(
+            "the model may come from a newer version: update foveal, or convert it again"),
+        rows_[0].op);
   }
 
  private:
