@@ -12,6 +12,7 @@ from foveal.frame import Frame
 
 PAD = 114  # of letterbox bars
 _MOST_RING = 256 << 20
+_MOST_PICTURES = 768 << 20  # bytes
 _PIXEL_BYTES = {"nv12": 1.5, "nv21": 1.5, "bgra": 4, "rgb": 3}
 
 
@@ -120,10 +121,12 @@ class Picture:
 
 
 def ring(case: Case, least_bytes: int) -> list[Picture]:
-    """At least two different pictures, at least so many bytes in all. Smooth, with a little noise:
-    what differs in rounding or filter only must not look like an error."""
+    """At least two different pictures, at least so many bytes of what is looked at in all, as far
+    as 768 MB of pictures have them. Smooth, with a little noise: what differs in rounding or filter
+    only must not look like an error."""
     first = _picture(case)
-    count = max(2, -(-least_bytes // len(first.data)))
+    wanted = -(-least_bytes // case.touched)
+    count = max(2, min(wanted, _MOST_PICTURES // len(first.data)))
     pictures = [first]
     while len(pictures) < count:
         pictures.append(_of(case, bytearray(first.data), shift=2 * len(pictures)))
