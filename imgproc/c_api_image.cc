@@ -9,7 +9,6 @@
 #include "foveal/imgproc.h"
 #include "imgproc/geometry/mask_walk.h"
 #include "imgproc/plan.h"
-#include "imgproc/plans/block.h"
 #include "imgproc/rows/isa.h"
 
 using namespace foveal;

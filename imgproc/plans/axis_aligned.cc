@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "imgproc/plan.h"
-#include "imgproc/plans/block.h"
 
 namespace foveal::imgproc {
 namespace {
@@ -87,19 +86,8 @@ const char* detail(const Plan& p) {
 
 }  // namespace
 
-const PlanKind kTaps = {.name = "taps (axis-aligned)",
-                        .detail = detail,
-                        .rows_of_band = kBandRows,
-                        .rows_of_turned_band = kBandRows,
-                        .together = one_row,
-                        .sample = sample<false>,
-                        .write = nullptr};
-const PlanKind kRowsFirst = {.name = "rows first (axis-aligned)",
-                             .detail = detail,
-                             .rows_of_band = kBandRows,
-                             .rows_of_turned_band = kBandRows,
-                             .together = one_row,
-                             .sample = sample<true>,
-                             .write = nullptr};
+const PlanKind kTaps = {.name = "taps (axis-aligned)", .detail = detail, .sample = sample<false>};
+const PlanKind kRowsFirst = {
+    .name = "rows first (axis-aligned)", .detail = detail, .sample = sample<true>};
 
 }  // namespace foveal::imgproc

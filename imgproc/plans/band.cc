@@ -4,7 +4,6 @@
 
 #include "base/dtype.h"
 #include "imgproc/plan.h"
-#include "imgproc/plans/block.h"
 
 namespace foveal::imgproc {
 namespace {

@@ -8,8 +8,6 @@
 
 namespace foveal::imgproc {
 
-inline constexpr int kBandRows = 16;  // tensor rows of a band, where a kind does not need others
-
 // A quarter turn makes columns of the tensor: the higher the block, the fewer times it goes down
 // all of the source.
 struct BandBlock {

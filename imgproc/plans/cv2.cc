@@ -9,7 +9,6 @@
 #include <cmath>
 
 #include "imgproc/plan.h"
-#include "imgproc/plans/block.h"
 
 namespace foveal::imgproc {
 namespace {
@@ -275,13 +274,7 @@ const char* detail(const Plan& p) {
 
 }  // namespace
 
-const PlanKind kCv2 = {.name = "cv2",
-                       .detail = detail,
-                       .rows_of_band = kBandRows,
-                       .rows_of_turned_band = kBandRows,
-                       .together = one_row,
-                       .sample = sample,
-                       .write = nullptr};
+const PlanKind kCv2 = {.name = "cv2", .detail = detail, .sample = sample};
 
 void size_cv2(Plan& p) {
   Cv2& c = p.cv2;

@@ -163,10 +163,7 @@ const char* detail(const Plan& p) {
 
 const PlanKind kBytesToBytes = {.name = "taps (axis-aligned)",
                                 .detail = detail,
-                                .rows_of_band = kBandRows,
                                 .rows_of_turned_band = BandBlock::kTurnedRows,
-                                .together = nullptr,
-                                .sample = nullptr,
                                 .write = write};
 
 bool can_run_direct(const Plan& p) {

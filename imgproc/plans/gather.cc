@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "imgproc/plan.h"
-#include "imgproc/plans/block.h"
 
 namespace foveal::imgproc {
 namespace {
@@ -94,12 +93,7 @@ const char* detail(const Plan& p) {
 
 }  // namespace
 
-const PlanKind kGather = {.name = "gather (affine or projective)",
-                          .detail = detail,
-                          .rows_of_band = kBandRows,
-                          .rows_of_turned_band = kBandRows,
-                          .together = one_row,
-                          .sample = sample,
-                          .write = nullptr};
+const PlanKind kGather = {
+    .name = "gather (affine or projective)", .detail = detail, .sample = sample};
 
 }  // namespace foveal::imgproc

@@ -156,22 +156,18 @@ const char* detail(const Plan& p) {
   return p.run.transposed ? "quarter turn, in whole numbers" : "straight, in whole numbers";
 }
 
+constexpr PlanKind kind(const char* name) {
+  return {.name = name,
+          .detail = detail,
+          .rows_of_turned_band = BandBlock::kTurnedRows,
+          .together = together,
+          .sample = sample};
+}
+
 }  // namespace
 
-const PlanKind kPickedBytes = {.name = "taps (axis-aligned)",
-                               .detail = detail,
-                               .rows_of_band = kBandRows,
-                               .rows_of_turned_band = BandBlock::kTurnedRows,
-                               .together = together,
-                               .sample = sample,
-                               .write = nullptr};
-const PlanKind kBlendedBytes = {.name = "rows first (axis-aligned)",
-                                .detail = detail,
-                                .rows_of_band = kBandRows,
-                                .rows_of_turned_band = BandBlock::kTurnedRows,
-                                .together = together,
-                                .sample = sample,
-                                .write = nullptr};
+const PlanKind kPickedBytes = kind("taps (axis-aligned)");
+const PlanKind kBlendedBytes = kind("rows first (axis-aligned)");
 
 void size_lerp(Plan& p) {
   const size_t side = static_cast<size_t>(std::max(p.spec.width, p.spec.height));

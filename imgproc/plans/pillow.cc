@@ -297,22 +297,19 @@ const char* detail(const Plan& p) {
   return p.pillow.vertical_first ? "resize, vertical pass first" : "resize, horizontal pass first";
 }
 
+constexpr PlanKind kind(const char* name) {
+  return {.name = name,
+          .detail = detail,
+          .rows_of_band = kPillowRows,
+          .rows_of_turned_band = kPillowTurnedRows,
+          .together = together,
+          .sample = sample};
+}
+
 }  // namespace
 
-const PlanKind kPillow = {.name = "pillow",
-                          .detail = detail,
-                          .rows_of_band = kPillowRows,
-                          .rows_of_turned_band = kPillowTurnedRows,
-                          .together = together,
-                          .sample = sample,
-                          .write = nullptr};
-const PlanKind kTorchBytes = {.name = "torch",
-                              .detail = detail,
-                              .rows_of_band = kPillowRows,
-                              .rows_of_turned_band = kPillowTurnedRows,
-                              .together = together,
-                              .sample = sample,
-                              .write = nullptr};
+const PlanKind kPillow = kind("pillow");
+const PlanKind kTorchBytes = kind("torch");
 
 void choose_lines(Plan& p, bool luma) {
   Run& r = p.run;

@@ -325,11 +325,9 @@ const char* detail(const Plan& p) {
 
 const PlanKind kSeparable = {.name = "separable filter",
                              .detail = detail,
-                             .rows_of_band = kBandRows,
                              .rows_of_turned_band = BandBlock::kTurnedRows,
                              .together = together,
-                             .sample = sample,
-                             .write = nullptr};
+                             .sample = sample};
 
 void lower_separable(Plan& p) {
   Run& r = p.run;
