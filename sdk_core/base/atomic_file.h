@@ -1,4 +1,5 @@
-// Whole files or nothing: written beside the target, flushed, then renamed over it.
+// Whole files or nothing: written beside the target, flushed, then renamed over it. Links are
+// followed; a device or a pipe is written as it is.
 #ifndef FOVEAL_BASE_ATOMIC_FILE_H_
 #define FOVEAL_BASE_ATOMIC_FILE_H_
 

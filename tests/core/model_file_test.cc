@@ -1,6 +1,7 @@
 // Model files: round trips, damage of every kind, hostile headers under valid checksums.
 #include "graph/model_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -111,6 +112,11 @@ void test_round_trip() {
   CHECK(same_graph(copied.value(), verified));
 }
 
+size_t read_some(int file, std::vector<uint8_t>& to) {
+  const ssize_t n = ::read(file, to.data(), to.size());
+  return n < 0 ? 0 : static_cast<size_t>(n);
+}
+
 void test_files() {
   const char* temporary = std::getenv("TMPDIR");
   const std::string path = std::string(temporary ? temporary : P_tmpdir) + "/foveal-test-" +
@@ -142,6 +148,28 @@ void test_files() {
   Graph bad = sample();
   bad.outputs.clear();
   CHECK_ERROR(save_model(bad, path), FV_MODEL_ERROR, "no outputs");
+
+  // A link stays one, and what is no file is written, not replaced.
+  const std::string link = path + ".link";
+  CHECK_OK(save_model(sample(), path));
+  CHECK_EQ(symlink(path.c_str(), link.c_str()), 0);
+  CHECK_EQ(truncate(path.c_str(), 0), 0);
+  CHECK_OK(save_model(sample(), link));
+  struct stat info;
+  CHECK(lstat(link.c_str(), &info) == 0 && S_ISLNK(info.st_mode));
+  CHECK(same_graph(open_model(path).value(), verified));
+  CHECK_EQ(std::remove(path.c_str()), 0);
+  CHECK_EQ(mkfifo(path.c_str(), 0600), 0);
+  const int pipe = ::open(path.c_str(), O_RDWR | O_NONBLOCK);  // holds a model of this size
+  CHECK_OK(save_model(sample(), link));
+  CHECK(lstat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode));
+  std::vector<uint8_t> written(sample_bytes().size() + 1);
+  CHECK_EQ(read_some(pipe, written), written.size() - 1);
+  written.pop_back();
+  CHECK(written == sample_bytes());
+  close(pipe);
+  CHECK_EQ(std::remove(path.c_str()), 0);
+  CHECK_EQ(std::remove(link.c_str()), 0);
 
   Graph large = sample();  // enough to be mapped
   const std::vector<float> weights(5 << 20, 1.5f);

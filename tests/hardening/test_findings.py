@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import time
+from typing import Any
 
+import foveal
 import numpy as np
 import pytest
-from foveal import Session
+from foveal import Model, Session
 from foveal.convert import convert
 from foveal.errors import ArgumentError, ModelError
 from foveal.graph import Graph
@@ -71,3 +74,26 @@ def test_work_of_kernels_far_larger_than_the_image(
         rows, cols = i * stride[0], j * stride[1]
         want[0, 0, rows : rows + kernel[0], cols : cols + kernel[1]] += pixel * weight[0, 0]
     np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("path", ["a\0b", b"a\0b", "\ud800", None, 1, 2.5, []])
+def test_what_is_no_name_of_a_file(path: Any) -> None:
+    graph = Graph()
+    graph.outputs.append(graph.add("relu", [graph.input("x", "float32", [2, 3])]))
+    session = Session(graph.to_model(), profile=True)
+    for use in (graph.save, session.profile, Model.open, foveal.load):
+        with pytest.raises(ArgumentError, match=r"name of a file|expected a path"):
+            use(path)
+
+
+@pytest.mark.parametrize("data", ["text", None, 5, bytearray(b"FOVEALM1")])
+def test_what_are_no_bytes(data: Any) -> None:
+    with pytest.raises(ArgumentError, match="expected the bytes of a"):
+        Model.from_bytes(data)
+
+
+def test_files_that_were_closed() -> None:
+    file = io.BytesIO(b"x")
+    file.close()
+    with pytest.raises(ArgumentError, match="cannot be read: I/O operation on closed file"):
+        foveal.Frame.from_file(file)

@@ -43,6 +43,8 @@ def source(file: str | os.PathLike[str] | IO[bytes]) -> Path | io.BytesIO:
     except TypeError:
         mode = "one of text" if isinstance(file, io.TextIOBase) else type(file).__name__
         raise ArgumentError(f"file: expected a path or a file of bytes, got {mode}") from None
+    except ValueError as error:  # closed, or a name with a zero in it
+        raise ArgumentError(f"file: cannot be read: {error}") from error
 
 
 def open_header(file: Path | io.BytesIO) -> Image:

@@ -10,7 +10,6 @@ Not thread-safe: one thread edits a graph at a time.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, overload
@@ -477,7 +476,7 @@ class Graph:
 
     def save(self, path: Any) -> None:
         """Writes a .fvm file, atomically: a reader sees the old file or the new one."""
-        self.build().save(os.fsencode(path))  # type: ignore[arg-type]  # it need not be text
+        self.build().save(path)
 
     def to_model(self) -> _core.Model:
         """A model in memory, ready for a Session."""

@@ -186,8 +186,7 @@ def _is_text(head: bytes) -> bool:
 def _open(path: Path) -> Model:
     from foveal._core import Model
 
-    # Bytes: a file's name need not be text.
-    return Model.open(os.fsencode(path))  # type: ignore[arg-type]
+    return Model.open(path)
 
 
 def _imported(

@@ -54,15 +54,15 @@ def _add(where: str, path: object) -> None:
         _failed(where, str(e))
 
 
-def _native(path: object, what: str) -> str:
-    """A path for the core: bytes where pybind11 takes a str, because names need not be text."""
+def _native(path: object, what: str) -> bytes:
+    """A path for the core: bytes, because names need not be text."""
     try:
         raw = os.fsencode(path)  # type: ignore[arg-type]
     except (TypeError, UnicodeEncodeError):
         raw = b""
     if not raw or b"\0" in raw:
         raise ArgumentError(f"{what}: expected a path, got {path!a}")
-    return raw  # type: ignore[return-value]
+    return raw
 
 
 def _load_entry(entry: EntryPoint) -> None:

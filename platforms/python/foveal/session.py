@@ -8,7 +8,7 @@ import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -193,7 +193,7 @@ class Session:
 
     def profile(self, path: str | PathLike[str]) -> None:
         """Writes what ``profile=True`` recorded as a Chrome trace (opens in Perfetto)."""
-        self._core.profile(fspath(path))
+        self._core.profile(path)
 
 
 def _devices(device: object) -> str:

@@ -21,7 +21,10 @@ PYBIND11_MODULE(_core, m) {
   bind_imgproc(m);
   bind_decode(m);
   m.def(
-      "plugin_add", [](const std::string& path) { throw_if(fv_plugin_add(path.c_str())); },
+      "plugin_add",
+      [](const py::object& path) {
+        throw_if(fv_plugin_add(file_name("plugin_add", path).c_str()));
+      },
       py::arg("path"));
   m.def(
       "plugin_remove", [](const std::string& name) { throw_if(fv_plugin_remove(name.c_str())); },
@@ -32,7 +35,8 @@ PYBIND11_MODULE(_core, m) {
     return take(text);
   });
   m.def(
-      "cache_dir", [](const std::string& path) { throw_if(fv_cache_dir(path.c_str())); },
+      "cache_dir",
+      [](const py::object& path) { throw_if(fv_cache_dir(file_name("cache_dir", path).c_str())); },
       py::arg("path"));
 }
 

@@ -174,7 +174,9 @@ class GraphBuilder {
     throw_if(fv_graph_value(graph_, v, &t));
     return py::make_tuple(dtype_row(t.dtype).name, std::vector<int64_t>(t.dims, t.dims + t.rank));
   }
-  void save(const std::string& path) { throw_if(fv_graph_save(graph_, path.c_str())); }
+  void save(const py::object& path) {
+    throw_if(fv_graph_save(graph_, file_name("save", path).c_str()));
+  }
   std::unique_ptr<PyModel> model() {
     fv_model* m = nullptr;
     throw_if(fv_graph_to_model(graph_, &m));

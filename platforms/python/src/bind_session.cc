@@ -201,8 +201,9 @@ class PySession {
     fv_string_free(text);
     return s;
   }
-  void profile(const std::string& path) {
-    call([&] { return fv_session_profile(session_, path.c_str()); });
+  void profile(const py::object& path) {
+    const std::string name = file_name("profile", path);
+    call([&] { return fv_session_profile(session_, name.c_str()); });
   }
   // For code of this module that runs beside the session, e.g. imgproc plans.
   uintptr_t pool() { return reinterpret_cast<uintptr_t>(fv_session_pool(session_)); }
@@ -239,12 +240,13 @@ void bind_session(py::module_& m) {
   py::class_<PyModel>(m, "Model", "A loaded model: verified graph and weights; immutable.")
       .def_static(
           "open",
-          [](const std::string& path) {
+          [](const py::object& path) {
+            const std::string name = file_name("open", path);
             fv_model* model = nullptr;
             fv_status* status;
             {
               py::gil_scoped_release release;
-              status = fv_model_open(path.c_str(), &model);
+              status = fv_model_open(name.c_str(), &model);
             }
             throw_if(status);
             return std::make_unique<PyModel>(model);
@@ -252,7 +254,11 @@ void bind_session(py::module_& m) {
           py::arg("path"))
       .def_static(
           "from_bytes",
-          [](const py::bytes& data) {
+          [](const py::object& data) {
+            if (!py::isinstance<py::bytes>(data))
+              throw_if(fv_status_new(FV_INVALID_ARGUMENT, 0, nullptr,
+                                     "from_bytes: expected the bytes of a .fvm file",
+                                     "bytes(data) makes them of other buffers"));
             char* bytes = nullptr;
             Py_ssize_t size = 0;
             PyBytes_AsStringAndSize(data.ptr(), &bytes, &size);

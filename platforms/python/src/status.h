@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstring>
+#include <string>
 
 #include "foveal/foveal.h"
 
@@ -28,6 +29,20 @@ inline void throw_if(fv_status* status) {
                              fv_status_native(status));
   fv_status_free(status);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  throw py::error_already_set();
+}
+
+// The bytes of a file's name, which need not be text: from str, bytes or os.PathLike.
+inline std::string file_name(const char* where, const pybind11::object& given) {
+  namespace py = pybind11;
+  PyObject* bytes = nullptr;
+  if (PyUnicode_FSConverter(given.ptr(), &bytes))  // refuses zeros within the name
+    return py::reinterpret_steal<py::bytes>(bytes);
+  PyErr_Clear();
+  const std::string got = py::str(py::reinterpret_steal<py::object>(PyObject_ASCII(given.ptr())));
+  throw_if(fv_status_new(FV_INVALID_ARGUMENT, 0, nullptr,
+                         (std::string(where) + ": expected the name of a file, got " + got).c_str(),
+                         nullptr));
   throw py::error_already_set();
 }
 
