@@ -219,6 +219,21 @@ def test_smoothing(made):
     assert abs(found[0].points[0, 0] - 48) > 3, "behind what moves"
 
 
+def test_frames_of_videos_say_the_time(made):
+    """As if it was given; where a frame's own does not grow, 1/30 s later than the last one."""
+    smooth = {"min_cutoff": 0.5, "beta": 0.1}
+    spec = {"tracking_roi": RULE, "smooth": smooth}
+    one, other = made(spec=spec, tracking=True), made(spec=spec, tracking=True)
+    own = [None, 0.5, 0.6, 0.6, None, 0.1, 7.0, 0.0]
+    told = [0, 0.5, 0.6, 0.6 + 1 / 30, 0.6 + 2 / 30, 0.6 + 3 / 30, 7.0, 7.0 + 1 / 30]
+    for i, (stamp, timestamp) in enumerate(zip(own, told, strict=True)):
+        pixels = squares((20 + 3 * i, 30))
+        (found,) = one.find(fv.Frame.from_numpy(pixels).stamped(i, stamp))
+        (want,) = other.find(pixels, timestamp=timestamp)
+        np.testing.assert_allclose(found.points, want.points, rtol=1e-6)
+        assert found.track == want.track == 0
+
+
 def test_a_frame_that_fails_changes_nothing(made):
     task = made(spec={"tracking_roi": RULE}, tracking=True)
     task.find(squares((20, 30)))

@@ -5,10 +5,10 @@ writable: in pixels as they lie in memory (`Transform.to_sensor`), in the colour
 samples are mixed by the part of their 2 x 2 pixels that a shape covers.
 
 Everything is clipped to the image. Colours are 0xRRGGBB; `order` says how the image's channels
-lie ("RGB", "BGR", "RGBA", "BGRA", "GRAY"; None: RGB, RGBA or GRAY by the shape). Coordinates are
-continuous pixels: (0, 0) is the outer corner of the first one. Raises ArgumentError for images of
-another dtype, shape or memory layout, for numbers that are not finite and for arguments of another
-type.
+lie ("RGB", "BGR", "RGBA", "BGRA", "GRAY"; None: RGB, RGBA or GRAY by the shape); alpha stays what
+it is. Coordinates are continuous pixels: (0, 0) is the outer corner of the first one. Raises
+ArgumentError for images of another dtype, shape or memory layout, for numbers that are not finite
+and for arguments of another type.
 """
 
 from __future__ import annotations

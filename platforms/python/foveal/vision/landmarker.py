@@ -103,7 +103,6 @@ class Landmarker(Task):
         self._turn = threading.RLock()
         self._tracks: list[_Track] = []
         self._next = 0
-        self._frame = 0
         self._time = -math.inf
 
     @property
@@ -151,7 +150,7 @@ class Landmarker(Task):
     def reset(self) -> None:
         """Forgets everything that was followed, as before the first frame of a video."""
         with self._turn:
-            self._tracks, self._frame, self._time, self._next = [], 0, -math.inf, 0
+            self._tracks, self._time, self._next = [], -math.inf, 0
             if isinstance(self._detector, Landmarker):
                 self._detector.reset()
 
@@ -168,8 +167,9 @@ class Landmarker(Task):
 
         `picture` as `Detector.detect`. roi: the region of the one thing to look at, as
         `image.Plan.run` takes it; then no detector is asked and nothing is followed.
-        timestamp: seconds, growing from frame to frame when tracking; None counts 30 frames per
-        second. ArgumentError for one that does not grow, or one with several pictures.
+        timestamp: seconds, growing from frame to frame when tracking; ArgumentError for one that
+        does not grow, or one with several pictures. None takes the frame's own, and for pictures
+        that have none, or no later one than the last frame, counts 30 frames per second.
         """
         if timestamp is not None and isinstance(picture, (list, tuple)):
             raise ArgumentError(
@@ -214,7 +214,7 @@ class Landmarker(Task):
             return [] if found is None else [found]
         if self.tracking:
             with self._turn:
-                return self._follow(frame, self._seconds(timestamp), timings)
+                return self._follow(frame, self._seconds(frame, timestamp), timings)
         places = self._detected(frame, timings, None)[: self.max_count]
         looked = (self._look(frame, region, timings) for region in places)
         return [found for found in looked if found is not None]
@@ -257,18 +257,21 @@ class Landmarker(Task):
         made = (regions.apply(r, thing.box, thing.points) for thing in found for r in self._rules)
         return [region for region in made if region is not None]
 
-    def _seconds(self, timestamp: float | None) -> float:
-        seconds = self._frame / _FRAMES_PER_SECOND if timestamp is None else timestamp
-        number = isinstance(seconds, (int, float, np.number)) and not isinstance(seconds, bool)
-        if not number or not math.isfinite(seconds):
+    def _seconds(self, frame: Frame, timestamp: float | None) -> float:
+        if timestamp is None:
+            if frame.timestamp is not None and frame.timestamp > self._time:
+                return frame.timestamp
+            return max(self._time + 1 / _FRAMES_PER_SECOND, 0.0)
+        number = isinstance(timestamp, (int, float, np.number)) and not isinstance(timestamp, bool)
+        if not number or not math.isfinite(timestamp):
             raise ArgumentError(f"find: timestamp: expected seconds, got {timestamp!r}")
-        if not seconds > self._time:
+        if not timestamp > self._time:
             raise ArgumentError(
                 f"find: timestamp: expected more than the last frame's {self._time:g} s, got "
-                f"{seconds:g} s",
+                f"{timestamp:g} s",
                 hint="reset() begins a new video",
             )
-        return float(seconds)
+        return float(timestamp)
 
     def _follow(self, frame: Frame, now: float, timings: dict[str, float]) -> list[Landmarks]:
         """The next frame of a video. What raises leaves everything as before the frame."""
@@ -307,7 +310,7 @@ class Landmarker(Task):
             region = None if rule is None else regions.apply(rule, found.box, found.points)
             tracks.append(replace(track, box=found.box, region=region))
             results.append(_smoothed(found, track, now))
-        self._tracks, self._frame, self._time = tracks, self._frame + 1, now
+        self._tracks, self._time = tracks, now
         return results
 
     def _check_results(self, results: Any) -> None:
