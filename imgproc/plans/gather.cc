@@ -2,9 +2,31 @@
 #include <algorithm>
 
 #include "imgproc/plan.h"
+#include "imgproc/plans/chroma.h"
 
 namespace foveal::imgproc {
 namespace {
+
+// Tensor pixels to pixel (or, for linear chroma, sample) positions, continuous.
+LinearMap gather_map(const double m[9], bool projective) {
+  LinearMap map;
+  for (int i = 0; i < 3; ++i) {
+    map.x[i] = m[i];
+    map.y[i] = m[3 + i];
+    map.w[i] = m[6 + i];
+  }
+  map.projective = projective;
+  return map;
+}
+LinearMap chroma_map(const Source& s, Siting siting, LinearMap map) {
+  for (const bool vertical : {false, true}) {
+    if (!subsampled(s, vertical)) continue;
+    const ChromaAxis c = chroma_axis(s, siting, vertical);
+    double* v = vertical ? map.y : map.x;
+    for (int i = 0; i < 3; ++i) v[i] = v[i] / 2 + (c.odd * 0.5 + 0.25 - c.site) * map.w[i];
+  }
+  return map;
+}
 
 // Nearest sampling sees whole pixels: linear chroma is that at the pixel's own centre.
 void chroma_at_pixels(const Run& r, const Positions& pixel, int n, Positions* at, Weights4* w) {
@@ -95,5 +117,15 @@ const char* detail(const Plan& p) {
 
 const PlanKind kGather = {
     .name = "gather (affine or projective)", .detail = detail, .sample = sample};
+
+Status lower_gather(Plan& p, const Mat3& map) {
+  Run& r = p.run;
+  r.kind = &kGather;
+  r.jumps = !r.reduced;
+  r.gather.map = gather_map(map.m, !map.affine());
+  if (r.linear) r.gather.chroma_map = chroma_map(r.source, r.siting, r.gather.map);
+  lower_warp(r);
+  return ok();
+}
 
 }  // namespace foveal::imgproc

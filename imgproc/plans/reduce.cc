@@ -157,6 +157,11 @@ Source source_of(const Plan& q) {
 
 Status lower_reduced(Plan& p, Mat3& map) {
   Run& r = p.run;
+  if (!can_reduce(p.spec))
+    return Status(FV_SPEC_ERROR,
+                  "image plan: sample: this filter needs a region whose sides are parallel to the "
+                  "frame's, got one that is turned or in perspective",
+                  "use \"bilinear\", profile \"exact\" or \"fast\"");
   Part part[2];
   find_parts(r, part);
   if (part[0].scale() == 1 && part[1].scale() == 1) return ok();
