@@ -58,9 +58,10 @@ void store(const Plan& p, int x, int y, int n, const float* const v[3]) {
   }
 }
 
-void fill(const Plan& p, int x0, int x1, int y) {
+// Tensor pixels [x0, x1) of rows [y0, y1) with the colour of bars.
+void fill(const Plan& p, int x0, int x1, int y0, int y1) {
   const Run& r = p.run;
-  if (x0 >= x1) return;
+  if (x0 >= x1 || y0 >= y1) return;
   float v[3][kChunk];
   for (int c = 0; c < r.store.channels; ++c) {
     float value = r.pad[c];
@@ -68,7 +69,8 @@ void fill(const Plan& p, int x0, int x1, int y) {
     std::fill_n(v[c], std::min(kChunk, x1 - x0), value);
   }
   const float* const level[3] = {v[0], v[1], v[2]};
-  for (int x = x0; x < x1; x += kChunk) store(p, x, y, std::min(kChunk, x1 - x), level);
+  for (int y = y0; y < y1; ++y)
+    for (int x = x0; x < x1; x += kChunk) store(p, x, y, std::min(kChunk, x1 - x), level);
 }
 
 // Colour, normalisation and store.
@@ -151,13 +153,12 @@ void run_band(const Plan& p, int y0, int y1) {
   const Geometry& g = r.geometry;
   if (r.jumps) prefetch_band(r, y0, y1);
   if (r.planes) return run_planes(p, y0, y1);
-  for (int y = y0; y < y1; ++y) {
-    const bool image = y >= g.y0 && y < g.y1;
-    fill(p, 0, image ? g.x0 : p.spec.width, y);
-    if (image) fill(p, g.x1, p.spec.width, y);
-  }
-  const int from = std::max(y0, g.y0), to = std::min(y1, g.y1);
+  const int from = std::clamp(g.y0, y0, y1), to = std::clamp(g.y1, from, y1);
+  fill(p, 0, p.spec.width, y0, from);
+  fill(p, 0, g.x0, from, to);
   if (from < to) run_image(p, from, to);
+  fill(p, g.x1, p.spec.width, from, to);
+  fill(p, 0, p.spec.width, to, y1);
 }
 
 }  // namespace foveal::imgproc

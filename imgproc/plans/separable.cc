@@ -91,7 +91,7 @@ struct Lines {
       k.sum_two(t, next, shift, n, sums);
     }
   }
-  void sum_line(const Weight* line, LineTaps<Weight> t, int n, float* out) const {
+  void sum_line(const Weight* line, const LineTaps<Weight>& t, int n, float* out) const {
     if constexpr (std::is_same_v<Weight, float>)
       filter_kernels().sum_line(line, t, n, out);
     else

@@ -60,7 +60,7 @@ struct FilterKernels {
   void (*sum_rows[3])(const RowTaps<float>& t, int n, float* out);
   // lane[b][i] = in[i * pixel + b] for b < span; NULL lanes are skipped.
   void (*split)(const float* in, int pixel, int span, int n, float* const lane[3]);
-  void (*sum_line)(const float* line, LineTaps<float> t, int n, float* out);
+  void (*sum_line)(const float* line, const LineTaps<float>& t, int n, float* out);
 };
 
 // The same of bytes in whole numbers, equal on every instruction set. Weights are negated; the
@@ -73,7 +73,7 @@ struct FixedFilterKernels {
                   int16_t* const out[2]);
   void (*split)(const int16_t* in, int pixel, int span, int n, int16_t* const lane[3]);
   // out[i] = minus the sum, times `unit`. t.taps are padded_taps.
-  void (*sum_line)(const int16_t* line, LineTaps<int16_t> t, float unit, int n, float* out);
+  void (*sum_line)(const int16_t* line, const LineTaps<int16_t>& t, float unit, int n, float* out);
 };
 
 const FilterKernels& filter_kernels();  // for this machine

@@ -79,7 +79,7 @@ void split(const float* in, int pixel, int span, int n, float* const lane[3]) {
   }
 }
 
-void sum_line(const float* line, LineTaps<float> t, int n, float* out) {
+void sum_line(const float* line, const LineTaps<float>& t, int n, float* out) {
   for (int i = 0; i < n; ++i) {
     const float* in = line + (t.first[i] - t.origin);
     const float* w = t.weights + static_cast<int64_t>(i) * t.taps;

@@ -337,7 +337,7 @@ FV_INLINE __m256i eight_long(const int16_t* line, const int32_t* first, const in
 }
 
 // Whole eights; the last one overlaps, if there is one at all. Returns how many outputs are done.
-FV_INLINE int sum_line_blocks(const int16_t* line, LineTaps<int16_t> t, float unit, int n,
+FV_INLINE int sum_line_blocks(const int16_t* line, const LineTaps<int16_t>& t, float unit, int n,
                               float* out) {
   if (n < 8) return 0;
   const __m256 k = _mm256_set1_ps(-unit);

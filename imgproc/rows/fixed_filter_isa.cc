@@ -78,7 +78,7 @@ void split(const int16_t* in, int pixel, int span, int n, int16_t* const lane[3]
   }
 }
 
-void sum_line(const int16_t* line, LineTaps<int16_t> t, float unit, int n, float* out) {
+void sum_line(const int16_t* line, const LineTaps<int16_t>& t, float unit, int n, float* out) {
   int i = 0;
 #if defined(__AVX2__)
   i = sum_line_blocks(line, t, unit, n, out);
