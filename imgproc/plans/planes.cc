@@ -7,7 +7,7 @@
 namespace foveal::imgproc {
 namespace {
 
-constexpr int kWide = 1024;  // pixels that are converted at once
+constexpr int kWide = 2048;  // pixels that are converted at once
 
 uint8_t* address(const Run& r, int c, int x, int y) {
   const Channel& ch = r.picture.channel[c];
@@ -98,8 +98,9 @@ void convert_planes(const Plan& p, int y0, int y1) {
     const int n = std::min(kWide, p.spec.width - x);
     for (int y = y0; y < y1; ++y) {
       const uint8_t* from = base.data + p.y.i0[y] * base.row + p.x.i0[x] * base.pixel;
-      r.k->convert.planes(from, static_cast<int>(base.pixel), offset, r.color.m, chroma.rows > 0, n,
-                          luma, chroma.sum[0], chroma.sum[1]);
+      const int64_t ahead = y + 1 < y1 ? (p.y.i0[y + 1] - p.y.i0[y]) * base.row : 0;
+      r.k->convert.planes(from, ahead, static_cast<int>(base.pixel), offset, r.color.m,
+                          chroma.rows > 0, n, luma, chroma.sum[0], chroma.sum[1]);
       store(r, 0, x, y, luma, n);
       ++chroma.rows;
       if (ends_samples(p, y)) finish_chroma(r, x, y, n, chroma);

@@ -309,52 +309,24 @@ int pick_blocks(const uint8_t* in, int pixel, const int offset[3], int n, uint8_
   return i;
 }
 
-// The three bytes of packed pixels of 3 or 4 as floats, eight pixels at once; loads of 16 bytes end
-// within the next two pixels.
-struct PackedPixels {
-  __m256i from[3];  // byte c of each of the four pixels in a half, as a word
-  int pixel;
+constexpr int kSums = kTurn / 4;  // floats of a vector
+constexpr int kSides = 16 / kSums;
 
-  PackedPixels(int size, const int offset[3]) : pixel(size) {
-    for (int c = 0; c < 3; ++c) {
-      alignas(16) int8_t at[16];
-      for (int b = 0; b < 16; ++b)
-        at[b] = static_cast<int8_t>(b % 4 == 0 ? b / 4 * size + offset[c] : -1);
-      from[c] = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(at)));
-    }
-  }
-  void load(const uint8_t* p, __m256 (&c)[3]) const {
-    const auto half = [](const uint8_t* q) {
-      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(q));
-    };
-    const __m256i v = _mm256_set_m128i(half(p + 4 * pixel), half(p));
-    for (int i = 0; i < 3; ++i) c[i] = _mm256_cvtepi32_ps(_mm256_shuffle_epi8(v, from[i]));
-  }
-};
-
+// Weighted sums of the three bytes of packed pixels, as color_isa.cc sums.
 struct Weights {
-  __m256 k[4];
+  Factor k[3];
+  Floats bias;
 
-  explicit Weights(const float m[4]) {
-    for (int i = 0; i < 4; ++i) k[i] = _mm256_set1_ps(m[i]);
-  }
-  __m256 sum(const __m256 (&c)[3]) const {
-    __m256 t = k[3];  // as color_isa.cc sums
-    for (int i = 2; i >= 0; --i) t = _mm256_add_ps(_mm256_mul_ps(k[i], c[i]), t);
+  explicit Weights(const float m[4])
+      : k{Factor(m[0]), Factor(m[1]), Factor(m[2])}, bias(splat(m[3])) {}
+  Floats sum(const Floats (&raised)[3]) const {
+    Floats t = bias;
+    for (int i = 2; i >= 0; --i) t = add(k[i].times(raised[i]), t);
     return t;
   }
 };
 
-// Two times eight sums as bytes, rounded half to even.
-inline void store_bytes(__m256 a, __m256 b, uint8_t* out) {
-  const __m256i words = _mm256_packs_epi32(_mm256_cvtps_epi32(a), _mm256_cvtps_epi32(b));
-  const __m256i ordered = _mm256_permute4x64_epi64(words, 0xD8);
-  const __m256i bytes = _mm256_packus_epi16(ordered, ordered);
-  _mm_storel_epi64(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(bytes));
-  _mm_storel_epi64(reinterpret_cast<__m128i*>(out + 8), _mm256_extracti128_si256(bytes, 1));
-}
-
-// Both do sixteen pixels a turn.
+// Both do sixteen pixels of 3 or 4 bytes a turn, and read within the next two.
 int luma_blocks(const uint8_t* in, int pixel, const int offset[3], const float m[4], int n,
                 uint8_t* out) {
   if (pixel != 3 && pixel != 4) return 0;
@@ -362,34 +334,40 @@ int luma_blocks(const uint8_t* in, int pixel, const int offset[3], const float m
   const Weights weights(m);
   int i = 0;
   for (; i + 18 <= n; i += 16) {
-    __m256 a[3], b[3];
-    pixels.load(in + int64_t{i} * pixel, a);
-    pixels.load(in + int64_t{i + 8} * pixel, b);
-    store_bytes(weights.sum(a), weights.sum(b), out + i);
+    Floats sums[kSides];
+    for (int side = 0; side < kSides; ++side) {
+      Floats c[3];
+      pixels.raise(in + int64_t{i + kSums * side} * pixel, c);
+      sums[side] = weights.sum(c);
+    }
+    store_bytes(sums, out + i);
   }
   return i;
 }
 
-int planes_blocks(const uint8_t* in, int pixel, const int offset[3], const float m[3][4], bool more,
-                  int n, uint8_t* y, float* u, float* v) {
+int planes_blocks(const uint8_t* in, int64_t ahead, int pixel, const int offset[3],
+                  const float m[3][4], bool more, int n, uint8_t* y, float* u, float* v) {
   if (pixel != 3 && pixel != 4) return 0;
   const PackedPixels pixels(pixel, offset);
   const Weights luma(m[0]), chroma[2] = {Weights(m[1]), Weights(m[2])};
-  const __m256 most = _mm256_set1_ps(255), least = _mm256_setzero_ps();
+  const Floats most = splat(255.0f), least = splat(0.0f);
   float* const sums[2] = {u, v};
   int i = 0;
   for (; i + 18 <= n; i += 16) {
-    __m256 c[2][3];
-    for (int side = 0; side < 2; ++side) {
-      const int at = i + 8 * side;
-      pixels.load(in + int64_t{at} * pixel, c[side]);
+    __builtin_prefetch(in + int64_t{i} * pixel + ahead);
+    Floats light[kSides];
+    for (int side = 0; side < kSides; ++side) {
+      const int at = i + kSums * side;
+      Floats c[3];
+      pixels.raise(in + int64_t{at} * pixel, c);
+      light[side] = luma.sum(c);
       for (int k = 0; k < 2; ++k) {
-        __m256 t = _mm256_min_ps(_mm256_max_ps(chroma[k].sum(c[side]), least), most);
-        if (more) t = _mm256_add_ps(_mm256_loadu_ps(sums[k] + at), t);
-        _mm256_storeu_ps(sums[k] + at, t);
+        Floats t = lesser(greater(chroma[k].sum(c), least), most);
+        if (more) t = add(load_floats(sums[k] + at), t);
+        store_floats(sums[k] + at, t);
       }
     }
-    store_bytes(luma.sum(c[0]), luma.sum(c[1]), y + i);
+    store_bytes(light, y + i);
   }
   return i;
 }
@@ -403,8 +381,8 @@ int short_turn(const YuvRowOf<T>& in, const float[3][4], int, uint8_t*, uint8_t*
 }
 int pick_blocks(const uint8_t*, int, const int[3], int, uint8_t*) { return 0; }
 int luma_blocks(const uint8_t*, int, const int[3], const float[4], int, uint8_t*) { return 0; }
-int planes_blocks(const uint8_t*, int, const int[3], const float[3][4], bool, int, uint8_t*, float*,
-                  float*) {
+int planes_blocks(const uint8_t*, int64_t, int, const int[3], const float[3][4], bool, int,
+                  uint8_t*, float*, float*) {
   return 0;
 }
 
@@ -508,10 +486,11 @@ void luma_bytes(const uint8_t* FV_R in, int pixel, const int offset[3], const fl
   convert(pixel);
 }
 
-void planes_of(const uint8_t* FV_R in, int pixel, const int offset[3], const float m[3][4],
-               bool more, int n, uint8_t* FV_R y, float* FV_R u, float* FV_R v) {
+void planes_of(const uint8_t* FV_R in, int64_t ahead, int pixel, const int offset[3],
+               const float m[3][4], bool more, int n, uint8_t* FV_R y, float* FV_R u,
+               float* FV_R v) {
   float* const sums[2] = {u, v};
-  for (int i = planes_blocks(in, pixel, offset, m, more, n, y, u, v); i < n; ++i) {
+  for (int i = planes_blocks(in, ahead, pixel, offset, m, more, n, y, u, v); i < n; ++i) {
     const uint8_t* at = in + int64_t{i} * pixel;
     const float r = at[offset[0]], g = at[offset[1]], b = at[offset[2]];
     const auto sum = [&](const float k[4]) { return k[0] * r + (k[1] * g + (k[2] * b + k[3])); };

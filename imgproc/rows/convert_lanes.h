@@ -44,6 +44,10 @@ inline Floats mul_add(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, 
 inline Floats add(Floats a, Floats b) { return _mm512_add_ps(a, b); }
 inline Words pack_words(Words a, Words b) { return _mm512_packs_epi32(a, b); }  // saturates
 inline Words pack_bytes(Words a, Words b) { return _mm512_packus_epi16(a, b); }
+inline Floats load_floats(const float* p) { return _mm512_loadu_ps(p); }
+inline void store_floats(float* p, Floats v) { _mm512_storeu_ps(p, v); }
+inline Floats greater(Floats a, Floats b) { return _mm512_max_ps(a, b); }
+inline Floats lesser(Floats a, Floats b) { return _mm512_min_ps(a, b); }
 
 #else
 
@@ -72,6 +76,10 @@ inline Floats mul_add(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, 
 inline Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
 inline Words pack_words(Words a, Words b) { return _mm256_packs_epi32(a, b); }  // saturates
 inline Words pack_bytes(Words a, Words b) { return _mm256_packus_epi16(a, b); }
+inline Floats load_floats(const float* p) { return _mm256_loadu_ps(p); }
+inline void store_floats(float* p, Floats v) { _mm256_storeu_ps(p, v); }
+inline Floats greater(Floats a, Floats b) { return _mm256_max_ps(a, b); }
+inline Floats lesser(Floats a, Floats b) { return _mm256_min_ps(a, b); }
 
 #endif
 
@@ -193,6 +201,69 @@ inline void store_pixels(Words r, Words g, Words b, uint8_t* out) {
   _mm256_storeu_si256(to, _mm256_permute2x128_si256(v[0], v[1], 0x20));
   _mm256_storeu_si256(to + 1, _mm256_blend_epi32(v[2], v[0], 0xF0));
   _mm256_storeu_si256(to + 2, _mm256_permute2x128_si256(v[1], v[2], 0x31));
+}
+
+#endif
+
+#if defined(__AVX512VBMI__)
+
+// Components of sixteen packed pixels of 3 or 4 bytes.
+struct PackedPixels {
+  __m512i from[3];
+  __mmask64 own;
+
+  PackedPixels(int size, const int offset[3]) : own(~uint64_t{0} >> (64 - 16 * size)) {
+    for (int c = 0; c < 3; ++c) {
+      alignas(64) uint8_t at[64] = {};
+      for (int i = 0; i < 16; ++i) at[4 * i] = static_cast<uint8_t>(i * size + offset[c]);
+      from[c] = _mm512_load_si512(at);
+    }
+  }
+  void raise(const uint8_t* p, Floats (&c)[3]) const {
+    const __m512i v = _mm512_maskz_loadu_epi8(own, p), high = splat32(kRaisedHigh << 16);
+    for (int i = 0; i < 3; ++i)
+      c[i] = as_floats(_mm512_mask_permutexvar_epi8(high, 0x1111111111111111, from[i], v));
+  }
+};
+
+// Sixteen sums as bytes.
+inline void store_bytes(const Floats (&sums)[1], uint8_t* out) {
+  const __m512i words = _mm512_max_epi32(rounded(sums[0]), _mm512_setzero_si512());
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm512_cvtusepi32_epi8(words));
+}
+
+#else
+
+// Components of eight packed pixels of 3 or 4 bytes; loads of 16 bytes end within the next two.
+struct PackedPixels {
+  __m256i from[3];  // byte c of each of the four pixels in a half, as a word
+  int pixel;
+
+  PackedPixels(int size, const int offset[3]) : pixel(size) {
+    for (int c = 0; c < 3; ++c) {
+      alignas(16) int8_t at[16];
+      for (int b = 0; b < 16; ++b)
+        at[b] = static_cast<int8_t>(b % 4 == 0 ? b / 4 * size + offset[c] : -1);
+      from[c] = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(at)));
+    }
+  }
+  void raise(const uint8_t* p, Floats (&c)[3]) const {
+    const auto half = [](const uint8_t* q) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(q));
+    };
+    const __m256i v = _mm256_set_m128i(half(p + 4 * pixel), half(p));
+    for (int i = 0; i < 3; ++i)
+      c[i] = as_floats(bits_or(_mm256_shuffle_epi8(v, from[i]), splat32(kRaisedHigh << 16)));
+  }
+};
+
+// Sixteen sums as bytes.
+inline void store_bytes(const Floats (&sums)[2], uint8_t* out) {
+  const __m256i words = pack_words(rounded(sums[0]), rounded(sums[1]));
+  const __m256i ordered = _mm256_permute4x64_epi64(words, 0xD8);
+  const __m256i bytes = pack_bytes(ordered, ordered);
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(bytes));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(out + 8), _mm256_extracti128_si256(bytes, 1));
 }
 
 #endif

@@ -127,9 +127,10 @@ struct Conversions {
   void (*luma)(const uint8_t* in, int pixel, const int offset[3], const float m[4], int n,
                uint8_t* out);
   // The same with m[0] into y; of m[1] and m[2] the sums, clamped to 0..255 and not rounded, are
-  // written to u and v, or with `more` added to what is there.
-  void (*planes)(const uint8_t* in, int pixel, const int offset[3], const float m[3][4], bool more,
-                 int n, uint8_t* y, float* u, float* v);
+  // written to u and v, or with `more` added to what is there. Asks memory for the pixels `ahead`
+  // bytes behind these.
+  void (*planes)(const uint8_t* in, int64_t ahead, int pixel, const int offset[3],
+                 const float m[3][4], bool more, int n, uint8_t* y, float* u, float* v);
 };
 
 // Colour and normalisation.

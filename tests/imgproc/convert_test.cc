@@ -182,7 +182,7 @@ void check_gray(int n, const Noise& noise) {
       for (int more = 0; pixel >= 3 && more < 2; ++more)
         check_tables("planes", n, 3, [&](const Conversions& c, uint8_t* out) {
           std::vector<float> u(static_cast<size_t>(n) + 1, 40.0f), v = u;
-          c.planes(bytes.data(), pixel, offset.data(), kYuv, more, n, out, u.data(), v.data());
+          c.planes(bytes.data(), 0, pixel, offset.data(), kYuv, more, n, out, u.data(), v.data());
           CHECK(u.back() == 40 && v.back() == 40);  // nothing behind
           for (int i = 0; i < n; ++i) {
             const float at[2] = {u[static_cast<size_t>(i)], v[static_cast<size_t>(i)]};
