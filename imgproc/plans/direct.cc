@@ -92,7 +92,7 @@ void move_pixels(const uint8_t* in, ptrdiff_t step, int n, const Store& t, uint8
   std::memcpy(&colors, kColors, 4);
   if (t.channels == 1) {
     for (int i = 0; i < n; ++i) out[i] = in[i * step];
-  } else if (t.lanes) {
+  } else if (t.pixel == 4) {
     for (int i = 0; i < n; ++i) {
       std::memcpy(&pixel, in + i * step, 4);
       pixel &= colors;
@@ -140,7 +140,7 @@ void write(const Plan& p, int y0, int y1) {
   Tile tile;
   if (r.transposed) {
     for (int y = y0; y < y1; y += kTile) run_turned(p, y, std::min(y + kTile, y1), tile);
-  } else if (p.x.unit && !t.lanes) {
+  } else if (p.x.unit && t.pixel == t.channels) {
     for (int y = y0; y < y1; ++y) {
       const int x = p.x.i0[x0], row = p.y.i0[y];
       uint8_t* out = r.dst + y * t.row + x0 * t.pixel;

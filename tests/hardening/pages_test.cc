@@ -87,12 +87,15 @@ constexpr int kSizes[][2] = {{1, 1}, {2, 3}, {33, 17}, {97, 61}, {64, 5}, {131, 
 
 int runs = 0;
 
-fv_image_plan* plan_of(std::string_view text, fv_dtype type) {
+// block: of channels, in place of the plain layout; 0: none.
+fv_image_plan* plan_of(std::string_view text, fv_dtype type, int block = 0) {
   fv_image_spec* spec = nullptr;
   CHECK_OK(Status(fv_image_spec_from_json(text.data(), text.size(), &spec)));
-  const fv_tensor input = open_image(type);
+  fv_tensor input = open_image(type);
+  if (block) input.layout = {FV_LAYOUT_NCXHWX, block};
   fv_image_plan* plan = nullptr;
-  CHECK_OK(Status(fv_image_plan_create(spec, &input, type == FV_UINT8 ? FV_NHWC : FV_NCHW, &plan)));
+  CHECK_OK(Status(
+      fv_image_plan_create(spec, &input, type == FV_UINT8 && !block ? FV_NHWC : FV_NCHW, &plan)));
   fv_image_spec_free(spec);
   return plan;
 }
@@ -172,9 +175,43 @@ void run_pictures(int width, int height, int padding, bool at_end) {
   fv_image_plan_free(plan);
 }
 
+// Frames of the tensor's size, written in blocks of any number of channels: what NHWC holds.
+void run_blocks(const Format& f, int width, int height, int block, bool at_end) {
+  const std::string spec =
+      foveal::format(R"({"size":[%d,%d],"fit":{"k":"stretch"}})", width, height);
+  fv_image_plan* plain = plan_of(spec, FV_UINT8);
+  fv_image_plan* plan = plan_of(spec, FV_UINT8, block);
+  if (!CHECK(plain && plan)) return;
+  Picture picture(f, width, height, 5, at_end);
+  const Guarded want(fv_image_plan_bytes(plain), at_end), got(fv_image_plan_bytes(plan), at_end);
+  for (const int rotation : {0, 90, 180, 270})
+    for (const int mirror : {0, 1}) {
+      picture.frame.rotation = rotation;
+      picture.frame.mirror = mirror;
+      CHECK_OK(Status(fv_image_plan_run(plain, &picture.frame, nullptr, want.data(),
+                                        fv_image_plan_bytes(plain), nullptr, nullptr)));
+      CHECK_OK(Status(fv_image_plan_run(plan, &picture.frame, nullptr, got.data(),
+                                        fv_image_plan_bytes(plan), nullptr, nullptr)));
+      bool same = true;
+      for (int c = 0; c < 3; ++c)
+        for (int i = 0; i < width * height; ++i)
+          same = same && want.data()[i * 3 + c] ==
+                             got.data()[(c / block * width * height + i) * block + c % block];
+      CHECK(same);
+      ++runs;
+    }
+  fv_image_plan_free(plan);
+  fv_image_plan_free(plain);
+}
+
 }  // namespace
 
 int main() {
+  for (const Format& f : kFormats)
+    for (const auto& size : kSizes)
+      for (const int block : {1, 2, 3, 4, 5, 8, 16})
+        for (const bool at_end : {true, false}) run_blocks(f, size[0], size[1], block, at_end);
+
   for (const auto& size : kSizes)
     for (const int padding : {0, 5})
       for (const bool at_end : {true, false}) run_pictures(size[0], size[1], padding, at_end);
