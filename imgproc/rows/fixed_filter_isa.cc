@@ -7,6 +7,9 @@
 #if defined(__SSE2__) || defined(__wasm_simd128__)
 #define FV_BLOCKS
 #include "imgproc/rows/fixed_filter_blocks.h"
+#elif defined(__aarch64__)
+#define FV_BLOCKS
+#include "imgproc/rows/fixed_filter_neon.h"
 #endif
 
 namespace foveal::imgproc::FOVEAL_ISA {

@@ -52,13 +52,6 @@ struct TileArgs {
 
 using TileFn = void (*)(const TileArgs&);
 
-// Steps of the inner loop. Loops are cheap for WebAssembly's compilers, which pay for every byte.
-#if defined(__wasm__)
-inline constexpr int kTileSteps = 1;
-#else
-inline constexpr int kTileSteps = 4;
-#endif
-
 template <int P, int OB, int PS, int JS>
 FV_INLINE void tile_step(vf (&acc)[P][OB], const float* x, const float* w, int64_t w_pair) {
   vf b[OB];
@@ -97,7 +90,7 @@ void tile(const TileArgs& t) {
     for (int k = 0; k < t.tap_count; ++k) {
       const float* x = xb + t.taps[k];
       int j = lanes;
-      for (; kTileSteps == 4 && j >= 4; j -= 4, x += 4 * JS, w += 4 * kStep) {
+      for (; j >= 4; j -= 4, x += 4 * JS, w += 4 * kStep) {
         if (next) {
 #pragma GCC unroll 4
           for (int i = 0; i < kStep; i += 16) __builtin_prefetch(next + i, 0, 2);
