@@ -101,8 +101,8 @@ def node() -> dict[str, list[str]]:
 TARGETS = [
     Target("native", lambda: [], lambda: {"native": []}),
     Target("aarch64", aarch64, qemu),
-    Target("wasm32", wasm, node, ".wasm", most=(1100, 400)),
-    Target("wasm32-face", wasm_face, node, ".wasm", sample_only=True, most=(600, 250)),
+    Target("wasm32", wasm, node, ".wasm", most=(1200, 400)),
+    Target("wasm32-face", wasm_face, node, ".wasm", sample_only=True, most=(850, 300)),
 ]
 
 
