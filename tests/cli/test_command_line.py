@@ -11,7 +11,7 @@ from foveal import cli
 from foveal.cli import console
 
 COMMANDS = [
-    *("bench", "conformance", "convert", "detect", "info", "plugins", "profile", "run"),
+    *("bench", "conformance", "convert", "detect", "info", "needs", "plugins", "profile", "run"),
     *("version", "zoo"),
 ]
 
