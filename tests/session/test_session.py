@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -146,3 +148,37 @@ def test_forked_children_run(model: fv.Model) -> None:
     alive = child.is_alive()
     child.kill()
     assert not alive and results.get(timeout=5) is True
+
+
+def test_the_program_ends_while_daemon_threads_run() -> None:
+    """A thread that comes back from a run finds no interpreter: the program ends all the same."""
+    program = """if True:
+        import threading, time
+        import numpy as np, foveal as fv
+        graph = fv.Graph()
+        x = graph.input("x", "float32", (1, 256))
+        graph.outputs.append(graph.add("matmul", [x, graph.constant(np.ones((256, 256), "f"))]))
+        model = graph.to_model()
+        plan = fv.image.Pipeline(size=(64, 64)).compile()
+        frame = fv.Frame.from_numpy(np.zeros((48, 36, 3), np.uint8))
+        out = np.empty((1, 3, 64, 64), np.float32)
+        started = threading.Barrier(4)
+        def sessions():
+            session = fv.Session(model, threads=1)
+            started.wait()
+            while True:
+                session.run({"x": np.ones((1, 256), np.float32)})
+        def plans():
+            started.wait()
+            while True:
+                plan.run(frame, out=out)
+        for work in (sessions, sessions, plans):
+            threading.Thread(target=work, daemon=True).start()
+        started.wait()
+        time.sleep(0.05)
+    """
+    for _ in range(5):
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")

@@ -4,6 +4,13 @@
 
 #include <pybind11/pybind11.h>
 
+#if defined(__GLIBCXX__)
+#include <cxxabi.h>
+
+#include <chrono>
+#include <thread>
+#endif
+
 #include "foveal/foveal.h"
 
 namespace foveal::python {
@@ -17,6 +24,32 @@ struct PyModel {
   PyModel(const PyModel&) = delete;
   PyModel& operator=(const PyModel&) = delete;
   fv_model* model;
+};
+
+// Other Python threads run while it lives.
+//
+// A daemon thread may come back when the interpreter has begun to end. Python ends such a thread by
+// unwinding its stack, which terminates the whole program where it meets C++; here it is kept for
+// what remains of the process.
+class WithoutGil {
+ public:
+  WithoutGil() : state_(PyEval_SaveThread()) {}
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+  ~WithoutGil() {
+#if defined(__GLIBCXX__)
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (const abi::__forced_unwind&) {
+      for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+#else
+    PyEval_RestoreThread(state_);
+#endif
+  }
+
+ private:
+  PyThreadState* state_;
 };
 
 void bind_graph(py::module_& m);

@@ -58,7 +58,7 @@ py::tuple decode(const Decoder& decoder, const py::dict& outputs, const fv_trans
   int32_t n = 0;
   fv_status* status;
   {
-    py::gil_scoped_release release;
+    WithoutGil release;
     status = fv_decoder_run(d, tensors.list.data(), tensors.list.size(), &t, found.data(),
                             points.data(), most, &n);
   }
@@ -85,7 +85,7 @@ py::array_t<float> decode_mask(const Decoder& decoder, const py::dict& outputs,
   float* data = mask.mutable_data();
   fv_status* status;
   {
-    py::gil_scoped_release release;
+    WithoutGil release;
     status = fv_decoder_run_mask(decoder.p.get(), tensors.list.data(), tensors.list.size(), &t,
                                  data, t.frame_width, t.frame_height);
   }
@@ -102,7 +102,7 @@ py::tuple decode_text(const Decoder& decoder, const py::dict& outputs) {
   for (;;) {
     fv_status* status;
     {
-      py::gil_scoped_release release;
+      WithoutGil release;
       status = fv_decoder_run_text(decoder.p.get(), tensors.list.data(), tensors.list.size(),
                                    symbols.data(), scores.data(),
                                    static_cast<int32_t>(symbols.size()), &n);

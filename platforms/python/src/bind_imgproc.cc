@@ -180,7 +180,7 @@ std::vector<fv_transform> run_batch(Plan& plan, const Frame& frame, const py::li
   {
     const fv_workers workers{plan.pool.get(), fv_parallel_for};
     const uint64_t bytes = static_cast<uint64_t>(out.nbytes());
-    py::gil_scoped_release release;
+    WithoutGil release;
     const std::lock_guard turn(plan.turn);
     status = fv_image_plan_run_batch(plan.plan.get(), &frame.frame, regions.data(),
                                      static_cast<int32_t>(regions.size()), data, bytes, &workers,
@@ -199,7 +199,7 @@ fv_transform run(Plan& plan, const Frame& frame, const py::object& roi, const py
   {
     const fv_workers workers{plan.pool.get(), fv_parallel_for};
     const uint64_t bytes = static_cast<uint64_t>(out.nbytes());
-    py::gil_scoped_release release;
+    WithoutGil release;
     const std::lock_guard turn(plan.turn);
     status = fv_image_plan_run(plan.plan.get(), &frame.frame, region, data, bytes, &workers, &t);
   }
@@ -216,7 +216,7 @@ fv_transform run_picture(Plan& plan, const Frame& frame, const py::object& roi, 
   fv_status* status;
   {
     const fv_workers workers{plan.pool.get(), fv_parallel_for};
-    py::gil_scoped_release release;
+    WithoutGil release;
     const std::lock_guard turn(plan.turn);
     status =
         fv_image_plan_run_picture(plan.plan.get(), &frame.frame, region, &to.frame, &workers, &t);
@@ -226,7 +226,7 @@ fv_transform run_picture(Plan& plan, const Frame& frame, const py::object& roi, 
 }
 
 std::string explain(Plan& plan) {
-  py::gil_scoped_release release;
+  WithoutGil release;
   const std::lock_guard turn(plan.turn);
   return fv_image_plan_explain(plan.plan.get());
 }
@@ -373,7 +373,7 @@ void bind_imgproc(py::module_& m) {
         float* to = out.mutable_data();
         fv_status* status;
         {
-          py::gil_scoped_release release;
+          WithoutGil release;
           status = fv_transform_mask(&t, mask.data(), static_cast<int32_t>(mask.shape(1)),
                                      static_cast<int32_t>(mask.shape(0)), mode, to, t.frame_width,
                                      t.frame_height);

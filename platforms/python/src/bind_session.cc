@@ -148,7 +148,7 @@ class PySession {
     fv_model* m = py::cast<PyModel&>(model_).model;
     fv_status* status;
     {
-      py::gil_scoped_release release;
+      WithoutGil release;
       status = fv_session_new(m, &o, &session_);
     }
     throw_if(status);
@@ -215,7 +215,7 @@ class PySession {
   void call(F&& f) {
     fv_status* status;
     {
-      py::gil_scoped_release release;
+      WithoutGil release;
       const std::lock_guard lock(mutex_);
       status = f();
     }
@@ -245,7 +245,7 @@ void bind_session(py::module_& m) {
             fv_model* model = nullptr;
             fv_status* status;
             {
-              py::gil_scoped_release release;
+              WithoutGil release;
               status = fv_model_open(name.c_str(), &model);
             }
             throw_if(status);
