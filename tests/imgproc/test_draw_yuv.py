@@ -272,6 +272,13 @@ def test_polylines_close() -> None:
     np.testing.assert_array_equal(lines, before)
 
 
+def test_all_of_a_frame_may_be_called_visible() -> None:
+    pixels = np.zeros((6, 8, 3), np.uint8)
+    frame = Frame(format="rgb", width=8, height=6, planes=[pixels], visible=(0, 0, 8, 6))
+    draw.fill_box(frame, (0, 0, 8, 6), 0xFFFFFF)
+    assert pixels.all() and frame.visible == (0, 0, 8, 6)
+
+
 def test_frames_that_cannot_be_drawn_on() -> None:
     y, uv = np.zeros((8, 8), np.uint8), np.zeros((4, 8), np.uint8)
     for frame in (

@@ -154,6 +154,8 @@ class Frame:
             raise FrameError(f"frame: mirror: expected True or False, got {mirror!r}")
         width, height = _integer("width", width), _integer("height", height)
         shown = _rectangle(visible)
+        if shown == (0, 0, width, height):
+            shown = None
         if siting not in _SITINGS:
             raise FrameError(
                 f"frame: siting: expected center, left, top_left or None, got {siting!r}"
