@@ -221,9 +221,9 @@ class _CvEncoder:
             video = cv2.VideoCapture(self._target)
             count = video.get(cv2.CAP_PROP_FRAME_COUNT) if video.isOpened() else 0
             video.release()
-        if count < frames:
+        if count < frames:  # of a file without an end, OpenCV's guess may be below zero
             raise IOFailure(
-                f"{self._name}: cannot be written: {int(count)} of {frames} frames arrived",
+                f"{self._name}: cannot be written: {max(int(count), 0)} of {frames} frames arrived",
                 hint="check that the disk has room",
             )
 
