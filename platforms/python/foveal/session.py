@@ -187,7 +187,8 @@ class Session:
         return arrays
 
     def explain(self) -> dict[str, Any]:
-        """Where every node runs, why, in which layout and at what cost; and the memory plan."""
+        """Where every node runs, why, in which layout and at what cost; the memory plan; and all
+        operators that the model and its decompositions are made of."""
         explained: dict[str, Any] = json.loads(self._core.explain())
         return explained
 
