@@ -216,7 +216,7 @@ def _row(
     outputs: dict[str, Arrays] = {}
     for engine in engines:
         path = ready[engine.name]
-        step(f"{name}: opening in {engine.name}, {threads} threads")
+        step(f"{name}: opening in {engine.name} (threads: {threads})")
         try:
             if isinstance(path, str):
                 raise FovealError(path)
@@ -230,7 +230,7 @@ def _row(
     times = interleave(
         {engine: one.run for engine, one in opened.items()},
         rounds,
-        on_round=lambda done: step(f"{name}: {threads} threads, round {done} of {rounds}"),
+        on_round=lambda done: step(f"{name} (threads: {threads}): round {done} of {rounds}"),
     )
     opened.clear()
     entries = []

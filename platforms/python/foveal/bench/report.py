@@ -36,7 +36,7 @@ def problems(rows: Sequence[Row]) -> list[str]:
     lines = []
     for row in rows:
         for entry in row.entries:
-            where = f"{label(row.model)}, {row.threads} threads, {entry.engine}"
+            where = f"{label(row.model)}, threads: {row.threads}, {entry.engine}"
             if entry.timing is None:
                 lines.append(f"{where}: {entry.problem}")
             elif _wrong(entry):

@@ -54,10 +54,10 @@ def compare(
     for case in chosen:
         for number in threads:
             if isinstance(case, Case):
-                step(f"{case.title}, {number} threads")
+                step(f"{case.title}, threads: {number}")
                 rows.append(_row(case, libraries, versions, number, ring(case, size), timed))
             else:
-                step(f"{camera.TITLE}, {number} threads")
+                step(f"{camera.TITLE}, threads: {number}")
                 rows.append(camera.row(number, timed))
     return rows
 
