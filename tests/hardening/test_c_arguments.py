@@ -94,6 +94,8 @@ def handles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
 
     core.fv_plugin_add.restype = ctypes.c_void_p
     assert core.fv_plugin_add(os.fsencode(FOLDER / "foveal_plugin_cpu.so")) is None
+    made["fv_status"] = core.fv_plugin_add(None)
+    assert made["fv_status"]
     make("fv_model", core.fv_model_open, os.fsencode(path))
     make("fv_session", core.fv_session_new, ctypes.c_void_p(made["fv_model"]), None)
     make("fv_graph", core.fv_graph_from_model, ctypes.c_void_p(made["fv_model"]))

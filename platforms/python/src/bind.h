@@ -5,8 +5,6 @@
 #include <pybind11/pybind11.h>
 
 #if defined(__GLIBCXX__)
-#include <cxxabi.h>
-
 #include <chrono>
 #include <thread>
 #endif
@@ -40,7 +38,7 @@ class WithoutGil {
 #if defined(__GLIBCXX__)
     try {
       PyEval_RestoreThread(state_);
-    } catch (const abi::__forced_unwind&) {
+    } catch (...) {  // the unwinding, which is no exception of C++ and has no object
       for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
     }
 #else
