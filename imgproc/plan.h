@@ -169,8 +169,8 @@ Status lower(Plan& plan, const fv_frame& frame, const fv_roi* roi);
 
 // Each completes a run by a map from the tensor to its source: plans/axes.cc of a straight one or a
 // quarter turn, plans/gather.cc of any other.
-Status lower_axis_aligned(Plan& plan, const Mat3& sensor_from_tensor);
-Status lower_gather(Plan& plan, const Mat3& sensor_from_tensor);
+void lower_axis_aligned(Plan& plan, const Mat3& sensor_from_tensor);
+void lower_gather(Plan& plan, const Mat3& sensor_from_tensor);
 
 // plans/lerp.cc: axis-aligned runs of bytes. size_lerp allocates the tables once; lower_lerp
 // completes a run whose axes are built.

@@ -124,7 +124,7 @@ void build_offsets(Plan& p, int from, int to) {
 
 }  // namespace
 
-Status lower_axis_aligned(Plan& p, const Mat3& map) {
+void lower_axis_aligned(Plan& p, const Mat3& map) {
   Run& r = p.run;
   const Spec& s = p.spec;
   const Geometry& g = r.geometry;
@@ -147,10 +147,7 @@ Status lower_axis_aligned(Plan& p, const Mat3& map) {
     build_chroma_axis(y, g.y0, g.y1, side[straight], r.source, r.siting, !r.transposed, p.chroma_y);
     one_tap = one_tap && p.chroma_x.single && p.chroma_y.single;
   }
-  if (!one_tap && r.source.element == Element::kU8) {
-    lower_lerp(p);
-    return ok();
-  }
+  if (!one_tap && r.source.element == Element::kU8) return lower_lerp(p);
   build_offsets(p, g.x0, g.x1);
   r.kind = &kTaps;
   // Source elements per tensor pixel, of the densest plane.
@@ -167,11 +164,10 @@ Status lower_axis_aligned(Plan& p, const Mat3& map) {
     // The chunk's elements, its last tap (2 pixels of at most 64) included, fit a kernel row.
     r.step = std::min(static_cast<int>((kSpan - 256) / std::max(elements, 1.0)) & ~7, kChunk);
   }
-  if (!can_run_direct(p)) return ok();
+  if (!can_run_direct(p)) return;
   r.kind = &kBytesToBytes;
   r.fast = can_run_fast(p);
   if (r.fast) r.fixed = make_fixed(r.color);
-  return ok();
 }
 
 }  // namespace foveal::imgproc

@@ -13,18 +13,20 @@ namespace foveal::imgproc {
 struct BandBlock {
   static constexpr int kColumns = 128, kTurnedRows = 64, kTurnedColumns = 32;
 
-  explicit BandBlock(bool turned)
-      : rows(turned ? kTurnedRows : kBandRows), columns(turned ? kTurnedColumns : kColumns) {}
+  static constexpr int rows_of(bool turned) { return turned ? kTurnedRows : kBandRows; }
+  static constexpr int columns_of(bool turned) { return turned ? kTurnedColumns : kColumns; }
+
+  explicit BandBlock(bool turned) : columns(columns_of(turned)) {}
   float* row(int y, int component) { return values + (y * 3 + component) * columns; }
 
-  const int rows, columns;
+  const int columns;
   alignas(64) float values[kBandRows * 3 * kColumns];
 };
 static_assert(BandBlock::kTurnedRows * BandBlock::kTurnedColumns ==
               kBandRows * BandBlock::kColumns);
 
 inline int block_rows(bool turned, int y, int y1) {
-  return std::min(y1 - y, turned ? BandBlock::kTurnedRows : kBandRows);
+  return std::min(y1 - y, BandBlock::rows_of(turned));
 }
 
 // Gives a block's rows [y0, y1) to the sink. weigh writes how much of the picture tensor pixels

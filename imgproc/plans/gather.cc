@@ -118,14 +118,13 @@ const char* detail(const Plan& p) {
 const PlanKind kGather = {
     .name = "gather (affine or projective)", .detail = detail, .sample = sample};
 
-Status lower_gather(Plan& p, const Mat3& map) {
+void lower_gather(Plan& p, const Mat3& map) {
   Run& r = p.run;
   r.kind = &kGather;
   r.jumps = !r.reduced;
   r.gather.map = gather_map(map.m, !map.affine());
   if (r.linear) r.gather.chroma_map = chroma_map(r.source, r.siting, r.gather.map);
   lower_warp(r);
-  return ok();
 }
 
 }  // namespace foveal::imgproc

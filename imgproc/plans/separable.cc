@@ -334,7 +334,7 @@ void lower_separable(Plan& p) {
   r.kind = &kSeparable;
   p.separable.whole = can_be_whole(p);
   r.jumps = r.skips = false;
-  if (!goes_by_rows(p)) r.step = BandBlock(r.transposed).columns;
+  if (!goes_by_rows(p)) r.step = BandBlock::columns_of(r.transposed);
 }
 
 }  // namespace foveal::imgproc

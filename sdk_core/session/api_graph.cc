@@ -115,12 +115,11 @@ fv_status* fv_graph_add_value(fv_graph* g, const char* name, fv_dtype dtype, int
       __func__,
       {{"graph", g}, {"name", name}, {"dims", dims, size_t{rank > 0}}, {"out_value", out_value}},
       [&]() -> Status {
-        auto type = make_type(name, dtype, rank, dims);
-        if (!type.ok()) return std::move(type.status());
+        FV_ASSIGN(TensorType type, make_type(name, dtype, rank, dims));
         std::vector<std::string> names;
         for (int32_t i = 0; dim_names && i < rank; ++i)
           names.emplace_back(dim_names[i] ? dim_names[i] : "");
-        *out_value = g->graph.add_value(name, type.take(), std::move(names));
+        *out_value = g->graph.add_value(name, std::move(type), std::move(names));
         return ok();
       });
 }
@@ -131,17 +130,16 @@ fv_status* fv_graph_add_constant(fv_graph* g, const char* name, fv_dtype dtype, 
       __func__,
       {{"graph", g}, {"name", name}, {"dims", dims, size_t{rank > 0}}, {"out_value", out_value}},
       [&]() -> Status {
-        auto type = make_type(name, dtype, rank, dims);
-        if (!type.ok()) return std::move(type.status());
-        const int64_t bytes = storage_bytes(type.value(), kPlain);
+        FV_ASSIGN(TensorType type, make_type(name, dtype, rank, dims));
+        const int64_t bytes = storage_bytes(type, kPlain);
         if (bytes < 0)
-          return shape_error(std::string("constant '") + name + "': shape " +
-                             to_string(type.value().dims) + " is not concrete");
+          return shape_error(std::string("constant '") + name + "': shape " + to_string(type.dims) +
+                             " is not concrete");
         Constant constant = Constant::copy_of(data, static_cast<uint64_t>(bytes));
         if (!constant)
           return Status(FV_OUT_OF_MEMORY, format("no memory for constant '%s' of %lld bytes", name,
                                                  static_cast<long long>(bytes)));
-        *out_value = g->graph.add_constant(name, type.take(), std::move(constant));
+        *out_value = g->graph.add_constant(name, std::move(type), std::move(constant));
         return ok();
       });
 }
