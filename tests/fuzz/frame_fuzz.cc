@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "foveal/imgproc.h"
+#include "frames.h"
 #include "fuzz.h"
 
 using namespace foveal::fuzz;
@@ -67,14 +68,7 @@ std::vector<Case>& cases() {
 fv_frame packed() {
   static constexpr int kWidth = 20, kHeight = 10;
   static const std::vector<uint8_t> pixels(3 * kWidth * kHeight, 77);
-  fv_frame frame{};
-  frame.abi = FV_ABI_INIT(fv_frame);
-  frame.format = FV_RGB;
-  frame.width = kWidth;
-  frame.height = kHeight;
-  frame.plane_count = 1;
-  frame.planes[0] = {pixels.data(), pixels.size(), 0, 0};
-  return frame;
+  return foveal::picture(FV_RGB, kWidth, kHeight, pixels);
 }
 
 }  // namespace

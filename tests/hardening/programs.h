@@ -9,6 +9,7 @@
 #include "core/check.h"
 #include "foveal/foveal.h"
 #include "foveal/imgproc.h"
+#include "frames.h"
 
 namespace foveal {
 
@@ -38,19 +39,6 @@ inline fv_tensor open_image(fv_dtype dtype = FV_FLOAT32) {
   for (int64_t& d : t.dims) d = -1;
   t.layout = {FV_LAYOUT_PLAIN, 0};
   return t;
-}
-
-// A frame of one plane, which `pixels` fill.
-inline fv_frame picture(fv_pixel_format format, int width, int height,
-                        const std::vector<uint8_t>& pixels) {
-  fv_frame frame{};
-  frame.abi = FV_ABI_INIT(fv_frame);
-  frame.format = format;
-  frame.width = width;
-  frame.height = height;
-  frame.plane_count = 1;
-  frame.planes[0] = {pixels.data(), pixels.size(), 0, 0};
-  return frame;
 }
 
 }  // namespace foveal
